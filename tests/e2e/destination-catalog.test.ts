@@ -51,7 +51,11 @@ describe('definitions', () => {
     expect(entries).toHaveLength(108)
     expect(json.length).toBeGreaterThan(108)
     const loops = entries.find(({ name }: { name: string }) => name === 'CATALOG_LOOPS')
-    expect(loops).toMatchObject({ displayName: 'Loops', kind: 'cloud', defaultConfig: ['apiKey', 'subscriptions', 'vendorLabels'] })
+    expect(loops).toMatchObject({
+      displayName: 'Loops',
+      kind: 'cloud',
+      defaultConfig: ['apiKey', 'subscriptions', 'vendorLabels'],
+    })
     expect(loops.uiConfig.actions).toBeUndefined()
     const one = (await env.api('GET', '/destination-definitions/CATALOG_LOOPS')).json
     expect(Object.keys(one.uiConfig.actions)).toEqual(['createOrUpdateContact', 'sendEvent'])
@@ -93,14 +97,23 @@ describe('saving', () => {
 
   test('a saved secret does not follow the address of a mapping to another host', async () => {
     const id = await made({ sharedSecret: SECRET, subscriptions: [sending('/in')] })
-    const elsewhere = { sharedSecret: '********', subscriptions: [sending('/in', { mapping: { url: 'https://other.example/in' } })] }
+    const elsewhere = {
+      sharedSecret: '********',
+      subscriptions: [sending('/in', { mapping: { url: 'https://other.example/in' } })],
+    }
     const { json } = await env.api('PATCH', `/v2/destinations/${id}`, { config: elsewhere })
     expect(json.destination.config).not.toHaveProperty('sharedSecret')
   })
 
   test('an address that is a credential is masked, and the mask keeps it', async () => {
     const url = 'https://hooks.slack.com/services/T000/B000/canary'
-    const mapping = { action: 'postToChannel', name: 'Orders', trigger: 'type = "track"', base: 'default', mapping: { url, channel: 'orders', text: 'A seat' } }
+    const mapping = {
+      action: 'postToChannel',
+      name: 'Orders',
+      trigger: 'type = "track"',
+      base: 'default',
+      mapping: { url, channel: 'orders', text: 'A seat' },
+    }
     const id = await made({ subscriptions: [mapping] }, 'CATALOG_SLACK')
     const shown = (await env.api('GET', `/v2/destinations/${id}`)).json.destination.config
     expect(shown.subscriptions[0].mapping.url).toBe('********')
@@ -138,7 +151,9 @@ describe('Test API', () => {
   test('an event that no mapping matches gives no request, and a fault of validation its text', async () => {
     const id = await made({ subscriptions: [sending('/in')] })
     expect(await tester.stages(id, TRANSFORM, { type: 'page', userId: 'u' })).toEqual({ dest_transformed_payload: [] })
-    const noUrl = await made({ subscriptions: [sending('/in', { base: 'none', mapping: { method: 'POST', data: { a: 1 } } })] })
+    const noUrl = await made({
+      subscriptions: [sending('/in', { base: 'none', mapping: { method: 'POST', data: { a: 1 } } })],
+    })
     const { dest_transformed_payload: fault } = await tester.stages(noUrl, { ...TRANSFORM, ...SEND }, MESSAGE)
     expect(fault).toEqual({ error: "The root value is missing the required field 'url'." })
     expect(env.sink.received).toEqual([])
@@ -192,7 +207,11 @@ describe('live delivery', () => {
 
   test('the original name of an entry is a key of integrations', async () => {
     const { source } = await connected({ apiKey: 'key-of-loops-0123' }, 'CATALOG_LOOPS')
-    await env.send('/v1/track', { ...MESSAGE, messageId: 'm-alias', integrations: { 'Loops (Actions)': false } }, source.writeKey)
+    await env.send(
+      '/v1/track',
+      { ...MESSAGE, messageId: 'm-alias', integrations: { 'Loops (Actions)': false } },
+      source.writeKey,
+    )
     expect((await env.journey('m-alias', 'filtered')).reason).toBe('integrations')
   })
 })

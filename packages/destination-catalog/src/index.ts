@@ -1,6 +1,6 @@
+export type { CatalogRun, DestinationCatalogOptions, DryRun, SendCaptured } from './catalog-run.ts'
 export type { UnitOutcome } from './classify.ts'
 export type { CatalogDefinition } from './definitions/catalog-definition.ts'
-export type { CatalogRun, DestinationCatalogOptions, DryRun, SendCaptured } from './catalog-run.ts'
 export { DestinationCatalog } from './destination-catalog.ts'
 export type { HostAnswer } from './host/guest-runs.ts'
 export type { Mapping } from './mappings/mappings.ts'

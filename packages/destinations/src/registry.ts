@@ -51,9 +51,9 @@ export class DestinationRegistry {
     return this.#modules.get(name) ?? this.#more.find(name)
   }
 
-  /** Of every type, in the order of the alphabet. */
+  /** Of the types of this package, in the order of the alphabet: error texts list them. */
   names(): string[] {
-    return [...this.#modules.keys(), ...this.#more.names()].sort()
+    return [...this.#modules.keys()].sort()
   }
 
   all(): DestinationModule[] {

@@ -87,7 +87,9 @@ async function started(units: readonly string[][], answer: Parameters<typeof Sin
 const paths = (sink: Sink) => sink.arrivals.map(({ path }) => path.slice('/in'.length))
 
 test('a unit that is to be retried holds the later ones, and those before it are sent once', async () => {
-  const { run, sink } = await started([['/a'], ['/b'], ['/c']], ({ path, n }) => (path === '/in/b' && n < 3 ? 503 : 200))
+  const { run, sink } = await started([['/a'], ['/b'], ['/c']], ({ path, n }) =>
+    path === '/in/b' && n < 3 ? 503 : 200,
+  )
   await using _ = run
   await run.send(track('m'))
   await run.advance(30 * MINUTE)

@@ -156,7 +156,9 @@ const Definition = named(
         }),
       ),
       presets: Type.Optional(
-        Type.Array(named('MappingPreset', closed({ name: Type.String(), action: Type.String(), trigger: Type.String() }))),
+        Type.Array(
+          named('MappingPreset', closed({ name: Type.String(), action: Type.String(), trigger: Type.String() })),
+        ),
       ),
     }),
     options: object,

@@ -4,7 +4,6 @@ import {
   type DestinationCatalog,
   type Mapping,
 } from '@millrace/destination-catalog'
-import type { JsonObject } from '@millrace/protocol'
 import type {
   DestinationModule,
   MoreTypes,
@@ -13,6 +12,7 @@ import type {
   RemoteUnit,
   SendRemote,
 } from '@millrace/destinations'
+import type { JsonObject } from '@millrace/protocol'
 
 /** Stands for the whole event while the catalog cannot run, so that the event waits. */
 const HELD: RemoteUnit = { index: 0, name: 'catalog' }

@@ -98,7 +98,15 @@ export class UnitRequest implements OutboundRequest {
     if (kind === 'delivered' || (last?.kind === 'answer' && last.status === status)) {
       const answer = last?.kind === 'answer' ? last : NO_ANSWER
       // The text of an answer is made when it is read.
-      return { kind: 'answer', status, headers: answer.headers, text: answer.text, isCut: answer.isCut, bytes: NO_BYTES, durationMs }
+      return {
+        kind: 'answer',
+        status,
+        headers: answer.headers,
+        text: answer.text,
+        isCut: answer.isCut,
+        bytes: NO_BYTES,
+        durationMs,
+      }
     }
     if (last?.kind === 'refused') return { ...last, durationMs }
     if (kind === 'abort') return { kind: 'refused', status, text, refusal: { reason: 'malformed request' }, durationMs }
