@@ -1,6 +1,5 @@
 import { createRequire } from 'node:module'
 import path from 'node:path'
-import type { JsonObject } from '@millrace/protocol'
 import { ALLOWED } from './allow-list.ts'
 import type { CatalogRun, DestinationCatalogOptions, DryRun, SendCaptured } from './catalog-run.ts'
 import { type UnitOutcome, unitOutcome } from './classify.ts'
