@@ -4,7 +4,10 @@ import type { PooledEnd } from './host/guest-pool.ts'
 import type { Thrown } from './messages.ts'
 
 const FACTS = { lastStatus: undefined, refused: undefined, faults: 0 }
-const ended = (thrown: Thrown | undefined): PooledEnd => ({ kind: 'ends', ends: [{ mapping: 0, requests: [], thrown }] })
+const ended = (thrown: Thrown | undefined): PooledEnd => ({
+  kind: 'ends',
+  ends: [{ mapping: 0, requests: [], thrown }],
+})
 
 /** contracts/destination-catalog.md §9.2, row by row. */
 test.each<[string, PooledEnd, string, number]>([

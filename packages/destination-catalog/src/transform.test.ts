@@ -48,7 +48,11 @@ test('the golden example gives exactly the shown request object', async () => {
 })
 
 test('base default changes only the named fields, null removes one, and a preset brings its own values', async () => {
-  const event = { type: 'identify', userId: 'u-42', context: { traits: { email: 'ada@cinema.example', firstName: 'Ada' } } }
+  const event = {
+    type: 'identify',
+    userId: 'u-42',
+    context: { traits: { email: 'ada@cinema.example', firstName: 'Ada' } },
+  }
   const bodyOf = async (mapping: object) => {
     const config = { apiKey: 'key-of-loops-0123', subscriptions: [{ action: 'createOrUpdateContact', ...mapping }] }
     const made = await catalog.transform('CATALOG_LOOPS', event, { ...TEST_RUN, config })
@@ -56,14 +60,23 @@ test('base default changes only the named fields, null removes one, and a preset
   }
   const standard = await bodyOf({ base: 'default' })
   expect(standard).toMatchObject({ email: 'ada@cinema.example', firstName: 'Ada', source: 'Millrace' })
-  expect(await bodyOf({ base: 'default', mapping: { source: 'Shop app' } })).toEqual({ ...(standard as object), source: 'Shop app' })
+  expect(await bodyOf({ base: 'default', mapping: { source: 'Shop app' } })).toEqual({
+    ...(standard as object),
+    source: 'Shop app',
+  })
   const { source: _, ...others } = standard as Record<string, unknown>
   expect(await bodyOf({ base: 'default', mapping: { source: null } })).toEqual(others)
 })
 
 test('mapping, settings and event are as they were after a run, and the same again in the next one', async () => {
   const config = { apiKey: 'key-of-amplitude', secretKey: 'secret-of-amplitude', endpoint: 'north_america' }
-  const event = { type: 'track', event: 'Seat Reserved', userId: 'u-42', timestamp: '2026-11-20T09:30:00.123Z', properties: { a: 1 } }
+  const event = {
+    type: 'track',
+    event: 'Seat Reserved',
+    userId: 'u-42',
+    timestamp: '2026-11-20T09:30:00.123Z',
+    properties: { a: 1 },
+  }
   const before = structuredClone({ config, event })
   const first = await catalog.transform('CATALOG_AMPLITUDE', event, { ...TEST_RUN, config })
   for (let i = 0; i < 50; i++) {
@@ -82,13 +95,25 @@ test('two destinations of an entry that keeps credentials in its module never sh
     ]
     const run = { ...TEST_RUN, destinationId: id, config: { ...config, subscriptions } }
     const [mapping] = catalog.matching('CATALOG_FRIENDBUY', event, run.config)
-    return catalog.deliver('CATALOG_FRIENDBUY', event, mapping!, run, async ({ url, body, headers }) => {
-      sent.push(`${id} ${url} ${body} ${headers['authorization']}`)
-      const isToken = url.includes('authorization')
-      const expires = '2099-01-01T00:00:00.000Z'
-      const token = { tokenType: 'Bearer', token: `token-of-${id}`, expires }
-      return { status: 200, statusText: 'OK', headers: { 'content-type': 'application/json' }, body: JSON.stringify(isToken ? token : {}) }
-    }, 0)
+    return catalog.deliver(
+      'CATALOG_FRIENDBUY',
+      event,
+      mapping!,
+      run,
+      async ({ url, body, headers }) => {
+        sent.push(`${id} ${url} ${body} ${headers['authorization']}`)
+        const isToken = url.includes('authorization')
+        const expires = '2099-01-01T00:00:00.000Z'
+        const token = { tokenType: 'Bearer', token: `token-of-${id}`, expires }
+        return {
+          status: 200,
+          statusText: 'OK',
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify(isToken ? token : {}),
+        }
+      },
+      0,
+    )
   }
   for (const id of ['d-a', 'd-b', 'd-a', 'd-b']) await deliver(id)
   expect(sent.length).toBeGreaterThan(3)

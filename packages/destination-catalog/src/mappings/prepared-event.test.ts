@@ -7,7 +7,11 @@ test.each<[string, object, object]>([
   ['its own traits', { type: 'identify', traits: { b: 2 }, context: { traits: { a: 1 } } }, { traits: { b: 2 } }],
   ['the name of a screen from its event', { type: 'screen', event: 'Seats' }, { name: 'Seats' }],
   ['the name of a page from its properties', { type: 'page', properties: { name: 'Seats' } }, { name: 'Seats' }],
-  ['the address of the request', { type: 'track', request_ip: '203.0.113.7', context: {} }, { context: { ip: '203.0.113.7' } }],
+  [
+    'the address of the request',
+    { type: 'track', request_ip: '203.0.113.7', context: {} },
+    { context: { ip: '203.0.113.7' } },
+  ],
   ['its own address', { type: 'track', request_ip: '203.0.113.7', context: { ip: '::1' } }, { context: { ip: '::1' } }],
 ])('%s', (_name, event, expected) => {
   const before = structuredClone(event)

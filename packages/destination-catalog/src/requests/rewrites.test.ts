@@ -42,7 +42,9 @@ describe('guards', () => {
   })
 
   test('plain http is kept where the configuration says so, and names like a refused one are no refused ones', () => {
-    expect(made({ url: 'http://10.0.0.7/in' }, 'webhook', { subscriptions: [{ url: 'http://10.0.0.7/in' }] }).url).toContain('10.0.0.7')
+    expect(
+      made({ url: 'http://10.0.0.7/in' }, 'webhook', { subscriptions: [{ url: 'http://10.0.0.7/in' }] }).url,
+    ).toContain('10.0.0.7')
     expect(made({ url: 'https://notsegment.com/in' }).url).toBe('https://notsegment.com/in')
   })
 })
@@ -83,7 +85,11 @@ describe('labels', () => {
     ['loops', { source: 'Segment' }, { source: 'Millrace' }],
     ['loops', { source: 'Shop app' }, { source: 'Shop app' }],
     ['angler-ai', { src: 'SEGMENT' }, { src: 'millrace' }],
-    ['mixpanel', { properties: { mp_lib: 'x' }, mp_lib: 'Segment Actions: web' }, { properties: { mp_lib: 'x' }, mp_lib: 'web' }],
+    [
+      'mixpanel',
+      { properties: { mp_lib: 'x' }, mp_lib: 'Segment Actions: web' },
+      { properties: { mp_lib: 'x' }, mp_lib: 'web' },
+    ],
     ['heap', { custom_properties: { segment_library: 'segment', seat: 'F7' } }, { custom_properties: { seat: 'F7' } }],
     ['tiktok-conversions', { partner_name: 'Segment', event: 'x' }, { event: 'x' }],
     ['reddit-conversions-api', { partner: 'SEGMENT' }, {}],
@@ -97,7 +103,10 @@ describe('labels', () => {
 
   test('the data of the user is not changed, and asShipped changes nothing', () => {
     const body = JSON.stringify({ properties: { library: 'segment' }, library: 'segment' })
-    expect(JSON.parse(made({ body }, 'amplitude').body)).toEqual({ properties: { library: 'segment' }, library: 'millrace' })
+    expect(JSON.parse(made({ body }, 'amplitude').body)).toEqual({
+      properties: { library: 'segment' },
+      library: 'millrace',
+    })
     expect(made({ body }, 'amplitude', { vendorLabels: 'asShipped' })).toMatchObject({ body, rules: [] })
   })
 })
@@ -109,7 +118,11 @@ describe('the shown object', () => {
 
   test.each<[string, Partial<CapturedRequest>, object]>([
     ['no body', { body: '' }, {}],
-    ['a form', { body: 'a=1&b=2&b=3', headers: typed('application/x-www-form-urlencoded') }, { FORM: { a: '1', b: ['2', '3'] } }],
+    [
+      'a form',
+      { body: 'a=1&b=2&b=3', headers: typed('application/x-www-form-urlencoded') },
+      { FORM: { a: '1', b: ['2', '3'] } },
+    ],
     ['XML by its type', { body: 'x', headers: typed('application/xml') }, { XML: { payload: 'x' } }],
     ['XML by its first character', { body: ' <a/>', headers: {} }, { XML: { payload: ' <a/>' } }],
     ['a JSON object', { body: '{"a":1}' }, { JSON: { a: 1 } }],

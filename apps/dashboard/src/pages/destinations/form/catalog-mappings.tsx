@@ -4,7 +4,13 @@ import type { JsonObject } from '@millrace/protocol/json'
 import { useDestinationDefinition } from '../../../api/destination-definitions.ts'
 import { Shown } from '../../../components/states/shown.tsx'
 import styles from '../destinations.module.css'
-import { defaultMappings, mappingsIn, type PreparedMapping, preparedMappings, withMapping } from './prepared-mappings.ts'
+import {
+  defaultMappings,
+  mappingsIn,
+  type PreparedMapping,
+  preparedMappings,
+  withMapping,
+} from './prepared-mappings.ts'
 
 interface CatalogMappingsProps {
   readonly name: string

@@ -25,6 +25,9 @@ test('without presets the actions with a trigger apply', () => {
 
 test('a mapping is added behind the others, and nothing else changes', () => {
   const config = { apiKey: '********', subscriptions: [{ action: 'a' }] }
-  expect(withMapping(config, { action: 'b' })).toEqual({ apiKey: '********', subscriptions: [{ action: 'a' }, { action: 'b' }] })
+  expect(withMapping(config, { action: 'b' })).toEqual({
+    apiKey: '********',
+    subscriptions: [{ action: 'a' }, { action: 'b' }],
+  })
   expect(withMapping({}, { action: 'b' })).toEqual({ subscriptions: [{ action: 'b' }] })
 })
