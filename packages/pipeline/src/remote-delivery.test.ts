@@ -138,3 +138,16 @@ test('Retry-After of an answer within a unit is heeded', async () => {
   await run.advance(MINUTE)
   expect(paths(sink)).toEqual(['/a', '/a'])
 })
+
+test('a request without an answer within the time that the code allows is retried', async () => {
+  const { run, sink } = await started([['/a']], ({ n }) => (n === 1 ? 'hang' : 200))
+  await using _ = run
+  await run.send(track('m'))
+  await run.advance(MINUTE)
+  expect(paths(sink)).toEqual(['/a', '/a'])
+  expect((await run.trace('m'))['d1']!.requests[0]!.attempts[0]).toMatchObject({
+    status: 500,
+    class: 'retry',
+    text: '[ETIMEDOUT] :: Operation timed out',
+  })
+})

@@ -21,7 +21,7 @@ export async function sendRemote(
   clock: Clock,
 ): Promise<RemoteSent> {
   const units = made.flatMap(({ ready }) => ready.requests).filter((request) => request instanceof UnitRequest)
-  const remote = new RemoteClient(client, () => clock.monotonic())
+  const remote = new RemoteClient(client, clock)
   for await (const { kind } of sendOnce(units, remote, signal)) if (kind === 'no_answer' && signal.aborted) break
   const exchanges = units.flatMap((unit) => unit.exchanges)
   const answered = exchanges.flatMap(({ request, result }) => (result.kind === 'aborted' ? [] : [{ request, result }]))

@@ -4,7 +4,7 @@ import type { CapturedRequest, GuestRun, MappingEnd, ToGuest, ToHost } from '../
 import { closeEverything } from './closing.ts'
 import { currentRun, DefinitionRun, type GuestAnswer, NoAnswerError } from './guest-run.ts'
 
-/** Runs what the host asks for. Never rejects. */
+/** Runs what the host asks for. */
 interface Runs {
   run(message: GuestRun, code: DefinitionRun): Promise<MappingEnd[]>
 }
@@ -66,7 +66,10 @@ async function run(message: GuestRun): Promise<void> {
     post({ t: 'request', run: id, seq, request })
     return promise
   }
-  const ends = await runs.run(message, new DefinitionRun(slug, kind === 'transform', send))
+  const code = new DefinitionRun(slug, kind === 'transform', send)
+  const ends = await runs.run(message, code).catch((error: Error): MappingEnd[] => {
+    return [{ mapping: 0, requests: [], thrown: { kind: 'code', text: error.message } }]
+  })
   waiting.delete(id)
   post({ t: 'done', id, ends })
 }

@@ -319,7 +319,7 @@ export class DestinationDelivery {
   #newClient(): LaneClient {
     const { newClient, clock } = this.#deps
     const client = newClient(readsAnswers(this.#module) ? { maxAnswerBytes: JUDGED_ANSWER_BYTES } : {})
-    return this.#module.remote === undefined ? client : new RemoteClient(client, () => clock.monotonic())
+    return this.#module.remote === undefined ? client : new RemoteClient(client, clock)
   }
 
   #noteVersions(): void {

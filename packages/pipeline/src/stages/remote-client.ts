@@ -1,6 +1,7 @@
 import { STATUS_CODES } from 'node:http'
-import type { LaneClient, OutboundCall, OutboundRequest, OutboundResult } from '@millrace/delivery'
+import { type LaneClient, type OutboundCall, type OutboundRequest, type OutboundResult, TIMED_OUT } from '@millrace/delivery'
 import type { RemoteAnswer, RemoteRequest } from '@millrace/destinations'
+import type { Clock } from '@millrace/std'
 import { UnitRequest } from './remote-units.ts'
 import { uncompressed } from './uncompressed.ts'
 
@@ -10,12 +11,11 @@ import { uncompressed } from './uncompressed.ts'
  */
 export class RemoteClient implements LaneClient {
   readonly #client: LaneClient
-  readonly #now: () => number
+  readonly #clock: Clock
 
-  /** @param now monotonic, in ms. */
-  constructor(client: LaneClient, now: () => number) {
+  constructor(client: LaneClient, clock: Clock) {
     this.#client = client
-    this.#now = now
+    this.#clock = clock
   }
 
   send(request: OutboundRequest, onDone: (result: OutboundResult) => void): OutboundCall {
@@ -26,9 +26,9 @@ export class RemoteClient implements LaneClient {
       if (isAborted) return Promise.resolve({ noAnswer: 'aborted' })
       return this.#sendOne(request, each, calls)
     }
-    const startedAt = this.#now()
+    const startedAt = this.#clock.monotonic()
     void request.deliver(send).then((outcome) => {
-      if (!isAborted) onDone(request.resultOf(outcome, this.#now() - startedAt))
+      if (!isAborted) onDone(request.resultOf(outcome, this.#clock.monotonic() - startedAt))
     })
     return {
       abort: () => {
@@ -48,8 +48,18 @@ export class RemoteClient implements LaneClient {
     const kept = unit.keptAnswer(request)
     if (kept !== undefined) return Promise.resolve(kept)
     const { promise, resolve } = Promise.withResolvers<RemoteAnswer>()
-    const call = this.#client.send(unit.outbound(request), (result) => {
+    const startedAt = this.#clock.monotonic()
+    let isLate = false
+    // The code says how long it waits; the client has a limit of its own.
+    const timer = this.#clock.setTimer(() => {
+      isLate = true
+      call.abort()
+    }, request.timeoutMs)
+    const call = this.#client.send(unit.outbound(request), (ended) => {
+      timer.cancel()
       calls.delete(call)
+      const late = { kind: 'no_answer', ...TIMED_OUT, durationMs: this.#clock.monotonic() - startedAt } as const
+      const result = isLate ? late : ended
       void answerOf(result).then((answer) => {
         unit.note(request, result, answer)
         resolve(answer)
