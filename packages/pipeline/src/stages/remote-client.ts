@@ -1,5 +1,11 @@
 import { STATUS_CODES } from 'node:http'
-import { type LaneClient, type OutboundCall, type OutboundRequest, type OutboundResult, TIMED_OUT } from '@millrace/delivery'
+import {
+  type LaneClient,
+  type OutboundCall,
+  type OutboundRequest,
+  type OutboundResult,
+  TIMED_OUT,
+} from '@millrace/delivery'
 import type { RemoteAnswer, RemoteRequest } from '@millrace/destinations'
 import type { Clock } from '@millrace/std'
 import { UnitRequest } from './remote-units.ts'
