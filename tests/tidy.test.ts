@@ -15,6 +15,7 @@ const LAYERS: Record<string, number> = {
   'api-types': 0,
   log: 1,
   destinations: 1,
+  'destination-catalog': 1,
   delivery: 1,
   transformations: 1,
   'schema-catalog': 1,

@@ -30,7 +30,7 @@ test('without a destination the page says what one is, and leads to a new one', 
   const { page } = visit
   await page.getByText('No destinations yet. Create one to deliver events.').waitFor()
   await page.getByRole('main').getByRole('link', { name: 'New destination' }).last().click()
-  await page.getByRole('link', { name: 'Webhook' }).waitFor()
+  await page.getByRole('link', { name: /^Webhook identify/ }).waitFor()
 })
 
 test('J5, as far as enabling: a new destination is made off, its connection tested, and it gets events once enabled', async () => {
@@ -39,7 +39,7 @@ test('J5, as far as enabling: a new destination is made off, its connection test
   const { page } = visit
   await visit.click(page.getByRole('navigation', { name: 'Sections' }).getByRole('link', { name: 'Destinations' }))
   await visit.click(page.getByRole('link', { name: 'New destination' }).first())
-  await visit.click(page.getByRole('link', { name: 'Webhook' }))
+  await visit.click(page.getByRole('link', { name: /^Webhook identify/ }))
   await page.getByRole('textbox', { name: 'Name', exact: true }).fill('Booking hook')
   await page.getByRole('textbox', { name: 'URL' }).fill(`${dashboard.env.sink.url}/booking`)
   await visit.click(page.getByRole('button', { name: 'Test connection' }))
@@ -63,7 +63,7 @@ test('J5: a new destination is tried with a real event, and then enabled, in 8 c
   const { page } = visit
   await visit.click(page.getByRole('navigation', { name: 'Sections' }).getByRole('link', { name: 'Destinations' }))
   await visit.click(page.getByRole('link', { name: 'New destination' }).first())
-  await visit.click(page.getByRole('link', { name: 'Webhook' }))
+  await visit.click(page.getByRole('link', { name: /^Webhook identify/ }))
   await page.getByRole('textbox', { name: 'Name', exact: true }).fill('Ticket hook')
   await page.getByRole('textbox', { name: 'URL' }).fill(`${env.sink.url}/tickets`)
   await visit.click(page.getByRole('button', { name: 'Create destination' }))
@@ -340,4 +340,23 @@ test.each([
     if (faults.length > 0) found[path] = faults
   }
   expect(found).toEqual({})
+})
+
+test('a type of the catalog is found by its name, and gets a prepared mapping that is saved', async () => {
+  await using visit = await dashboard.visit('/destinations/new')
+  const { page } = visit
+  await page.getByRole('searchbox', { name: 'Name of the service' }).fill('loops')
+  await page.getByRole('link', { name: /^Loops/ }).click()
+  await page.getByText('Without mappings these apply: Create or update a contact, Send Event').waitFor()
+  await page.getByRole('button', { name: 'Add mapping Create or update a contact' }).click()
+  await page.getByText('1 of at most 50 mappings').waitFor()
+  await page.getByLabel('API Key').fill('key-of-loops-0123456789')
+  await page.getByRole('button', { name: 'Create destination' }).click()
+  await page.getByRole('heading', { name: 'Loops' }).waitFor()
+  const id = /destinations\/(\w+)\//.exec(page.url())![1]!
+  expect((await read(id)).config).toEqual({
+    apiKey: '********',
+    subscriptions: [{ action: 'createOrUpdateContact', base: 'default' }],
+  })
+  expect([await visit.axe(), await visit.sideways()]).toEqual([[], 0])
 })

@@ -127,7 +127,7 @@ test('J5: a new destination, tried with a real event, then enabled', async () =>
   await using visit = await home()
   const { page } = visit
   await goTo(visit, 'New destination')
-  await act(visit, page.getByRole('link', { name: 'Webhook' }))
+  await act(visit, page.getByRole('link', { name: /^Webhook identify/ }))
   await fill(page.getByRole('textbox', { name: 'Name', exact: true }), 'Ticket hook')
   await fill(page.getByRole('textbox', { name: 'URL' }), `${env.sink.url}/tickets`)
   await visit.press('Enter')

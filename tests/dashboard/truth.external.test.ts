@@ -251,7 +251,7 @@ test('J5 within 8 clicks with several sources: the one in use is chosen', async 
   const { page } = visit
   await visit.click(section(visit, 'Destinations'))
   await visit.click(page.getByRole('link', { name: 'New destination' }))
-  await visit.click(page.getByRole('link', { name: 'Webhook' }).first())
+  await visit.click(page.getByRole('link', { name: /^Webhook identify/ }).first())
   await page.getByRole('textbox', { name: 'Name', exact: true }).fill('Ticket hook')
   await page.getByRole('textbox', { name: 'URL' }).fill(`${env.sink.url}/tickets`)
   await page.getByText('Cinema app', { exact: true }).first().waitFor()

@@ -11,6 +11,7 @@ const CONTRACTS = [
   'ingest',
   'delivery',
   'destinations',
+  'destination-catalog',
   'transformations',
   'test-api',
   'schema-catalog',

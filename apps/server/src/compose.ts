@@ -15,6 +15,7 @@ import { OutboundClients } from './outbound-clients.ts'
 import { startCatalog } from './parts/catalog.ts'
 import { openControl } from './parts/control.ts'
 import { startDelivery } from './parts/delivery.ts'
+import { openDestinationCatalog } from './parts/destination-catalog.ts'
 import { openIngest } from './parts/ingest.ts'
 import { openOperations } from './parts/operations.ts'
 import type { Part } from './parts/part.ts'
@@ -63,7 +64,8 @@ export async function compose(options: ComposeOptions): Promise<Product> {
   const { port } = front.address
   const baseUrl = baseUrlOf(settings.host, port)
   const ending = new Ending(faults)
-  const registry = await DestinationRegistry.load(() => common.clock.now())
+  const destinationCatalog = opened.use(openDestinationCatalog(common))
+  const registry = await DestinationRegistry.load({ more: destinationCatalog.types, now: () => common.clock.now() })
   const outbound = opened.adopt(new OutboundClients(settings, common.clock), (clients) => clients.close())
 
   const program = options.transformationProgram
@@ -82,7 +84,7 @@ export async function compose(options: ComposeOptions): Promise<Product> {
   const given = { pipeline, ingest: ingest.counts, shownSettings, dashboardFolder }
   const operations = opened.use(await openOperations({ ...shared, ...given }))
 
-  const all: Part[] = [ingest, storage, control, catalog, delivery, userCode, testing, operations]
+  const all: Part[] = [ingest, storage, control, catalog, destinationCatalog, delivery, userCode, testing, operations]
   const parts = all.filter(({ role }) => role === undefined || settings.roles.has(role))
   const hasDashboard = dashboardFolder !== undefined
   const mounted = opened.use(await mount({ ...shared, parts, hasDashboard }))

@@ -481,6 +481,11 @@ export type DestinationDefinition = {
   readonly uiConfig: {
     readonly help?: string
     readonly fields?: readonly UiField[]
+    /** Heading above texts that are not ours. */
+    readonly heading?: string
+    /** Of a type of the destination catalog, only where one type is asked for: what mappings can do. */
+    readonly actions?: { readonly [name: string]: MappingAction }
+    readonly presets?: readonly MappingPreset[]
   }
   readonly options: JsonObject
   /** RFC 3339 in UTC with milliseconds. */
@@ -819,6 +824,23 @@ export type ListedEvent = {
     readonly reason: string | null
     readonly waiting?: Waiting
   }[]
+}
+
+export type MappingAction = {
+  readonly title: string
+  readonly description: string
+  /** Trigger of a mapping without one. */
+  readonly trigger: null | string
+  readonly fields: { readonly [name: string]: JsonObject }
+  readonly syncModes?: readonly string[]
+  readonly defaultSyncMode?: string
+  readonly takesBatches: boolean
+}
+
+export type MappingPreset = {
+  readonly name: string
+  readonly action: string
+  readonly trigger: string
 }
 
 export type Message = {
@@ -1489,6 +1511,11 @@ export type UiField = {
   readonly key: string
   readonly label: string
   readonly help?: string
+  readonly format?: string
+  readonly choices?: readonly {
+    readonly label: string
+    readonly value: JsonValue
+  }[]
 }
 
 export type User = {

@@ -7,6 +7,7 @@ import type {
   TokenGrant,
 } from '@millrace/protocol'
 import type { ConfigFault } from './config-fault.ts'
+import type { RemoteCode } from './remote-code.ts'
 import type { RequestObject } from './request-object.ts'
 
 /** How a destination is delivered to (contracts/destinations.md §6). Only `cloud` ones are built so far. */
@@ -133,6 +134,8 @@ export interface DestinationModule {
   readonly batches?: RequestBatches
   /** Further hosts that this configuration trusts with its secrets, whatever address an event names. */
   trustedHosts?(config: JsonObject): readonly string[]
+  /** Set where the code runs elsewhere; then `transform` makes no request. */
+  readonly remote?: RemoteCode
   /** Headers made while sending, over the bytes that are sent; not part of the request object. */
   sign?(
     request: { readonly url: string; readonly body: string },

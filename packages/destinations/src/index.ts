@@ -10,7 +10,16 @@ export type {
 export { maskedRequestObject } from './masked-request-object.ts'
 export { Masking } from './masking.ts'
 export { type Override, overriddenConfig } from './override.ts'
-export { DestinationRegistry } from './registry.ts'
+export { DestinationRegistry, type MoreTypes } from './registry.ts'
+export type {
+  RemoteAnswer,
+  RemoteCode,
+  RemoteOutcome,
+  RemoteRequest,
+  RemoteRun,
+  RemoteUnit,
+  SendRemote,
+} from './remote-code.ts'
 export { jsonBody, type RequestObject } from './request-object.ts'
 export { runTransform, type TransformResult } from './run-transform.ts'
 export {

@@ -1,6 +1,6 @@
-import { type JsonObject, type JsonValue, ownMember, setMember } from '@millrace/protocol'
+import { type JsonObject, type JsonValue, setMember } from '@millrace/protocol'
 import type { DestinationModule } from './definition.ts'
-import { MASK, mapPlaces, secretValues, withoutSecrets } from './secrets.ts'
+import { MASK, mapPlaces, secretValues, valuesAt, withoutSecrets } from './secrets.ts'
 import { trustedHostsOf } from './shield.ts'
 
 /** A saved config with other values for one run. */
@@ -70,12 +70,14 @@ function unmasked(
 
 /** Whether requests may go to another origin than the saved ones, or take secrets along to hosts not trusted so far. */
 function goesElsewhere(module: DestinationModule, saved: JsonObject, config: JsonObject): boolean {
-  const hasMoved = module.definition.config.hostKeys.some(
-    (key) => originOf(ownMember(config, key)) !== originOf(ownMember(saved, key)),
-  )
+  const hasMoved = module.definition.config.hostKeys.some((key) => originsAt(config, key) !== originsAt(saved, key))
   if (hasMoved || module.trustedHosts === undefined) return hasMoved
   const trusted = trustedHostsOf(module, saved)
   return trustedHostsOf(module, config).some((host) => !trusted.includes(host))
+}
+
+function originsAt(config: JsonObject, key: string): string {
+  return [...new Set(valuesAt(config, key).map(originOf))].sort().join(' ')
 }
 
 /** Of an address its origin; of anything else, such as a region, the text itself. */

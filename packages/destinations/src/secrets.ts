@@ -54,8 +54,9 @@ export function secretValues(definition: DestinationDefinition, config: JsonObje
     return value
   })
   for (const key of definition.config.hostKeys) {
-    const address = findVariable(config, key)?.value
-    if (typeof address === 'string') for (const value of urlSecretValues(address)) values.add(value)
+    for (const { value: address } of findVariables(config, key)) {
+      if (typeof address === 'string') for (const value of urlSecretValues(address)) values.add(value)
+    }
   }
   return [...values]
 }
@@ -159,12 +160,46 @@ export function mapPlaces(
 }
 
 function mapVariable(config: JsonObject, key: string, map: (place: SecretPlace) => string | undefined): void {
-  const found = findVariable(config, key)
-  if (typeof found?.value !== 'string') return
-  const { holder, name, path, value } = found
-  const mapped = map({ key, path, value, isSecret: true })
-  if (mapped === undefined) delete holder[name]
-  else holder[name] = mapped
+  for (const { key: place, holder, name, path, value } of findVariables(config, key)) {
+    if (typeof value !== 'string') continue
+    const mapped = map({ key: place, path, value, isSecret: true })
+    if (mapped === undefined) delete holder[name]
+    else holder[name] = mapped
+  }
+}
+
+/** The values at a key of a definition; one with `.*.` goes through a list. */
+export function valuesAt(config: JsonObject, key: string): (JsonValue | undefined)[] {
+  return key.includes(LIST) ? findVariables(config, key).map(({ value }) => value) : [ownMember(config, key)]
+}
+
+const LIST = '.*.'
+
+interface FoundVariable {
+  /** The same for the same variable of another config: elements of lists go by their names, else by their positions. */
+  readonly key: string
+  readonly holder: JsonObject
+  readonly name: string
+  readonly path: string
+  readonly value: JsonValue | undefined
+}
+
+function findVariables(config: JsonObject, key: string): FoundVariable[] {
+  const at = key.indexOf(LIST)
+  if (at === -1) {
+    const found = findVariable(config, key)
+    return found === undefined ? [] : [{ key, ...found }]
+  }
+  const [listKey, elementKey] = [key.slice(0, at), key.slice(at + LIST.length)]
+  const list = findVariable(config, listKey)
+  if (!Array.isArray(list?.value)) return []
+  return list.value.flatMap((element, i) => {
+    if (!isJsonObject(element)) return []
+    const name = typeof element['name'] === 'string' ? element['name'] : i
+    return findVariables(element, elementKey).map((found) => {
+      return { ...found, key: `${listKey}.${name}.${found.key}`, path: `${list.path}/${i}${found.path}` }
+    })
+  })
 }
 
 /** Follows a key of a definition, such as `login.password`, to the object that holds the variable. */
@@ -211,10 +246,10 @@ function escapePointer(name: string): string {
 
 /** The user part, and query parameters with a secret, of an address such as `https://user:password@host/in?token=x`. */
 function mapAddress(config: JsonObject, key: string, map: (place: SecretPlace) => string | undefined): void {
-  const found = findVariable(config, key)
-  if (typeof found?.value !== 'string' || found.value === MASK) return
-  const { holder, name, path, value: address } = found
-  holder[name] = mapUrlSecrets(address, ({ part, value }) =>
-    map({ key: `${key}#${part}`, path, value, isSecret: true }),
-  )
+  for (const { key: place, holder, name, path, value: address } of findVariables(config, key)) {
+    if (typeof address !== 'string' || address === MASK) continue
+    holder[name] = mapUrlSecrets(address, ({ part, value }) =>
+      map({ key: `${place}#${part}`, path, value, isSecret: true }),
+    )
+  }
 }

@@ -12,7 +12,7 @@ import { DestinationRegistry } from './registry.ts'
 import { MASK, maskConfig, secretValues } from './secrets.ts'
 import { clientCertificate } from './tls.ts'
 
-const registry = await DestinationRegistry.load(() => Date.parse('2026-03-04T09:00:00.000Z'))
+const registry = await DestinationRegistry.load({ now: () => Date.parse('2026-03-04T09:00:00.000Z') })
 const webhook = registry.find('WEBHOOK')!
 const faultsIn = (config: JsonObject) =>
   registry.faultsIn(webhook, { webhookUrl: 'https://hooks.cinema.example/in', ...config })

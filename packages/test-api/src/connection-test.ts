@@ -1,8 +1,9 @@
 import { credentialNames, type DestinationModule, overriddenConfig } from '@millrace/destinations'
-import { type Sender, Stages, sendOnce } from '@millrace/pipeline'
+import { Stages, sendOnce, tryRemoteConnection } from '@millrace/pipeline'
 import type { JsonObject } from '@millrace/protocol'
 import type { Clock } from '@millrace/std'
 import { maskingOf } from './shown-report.ts'
+import type { TestClient } from './test-api-options.ts'
 
 /** @see contracts/dashboard.md §4 N6 */
 export interface ConnectionTested {
@@ -46,12 +47,13 @@ const REFUSING = [401, 403, 407]
 export async function testConnection(
   { module, config, saved, mayCarry }: ConnectionToTest,
   deps: {
-    readonly sender: Sender
+    readonly sender: TestClient
     readonly signal: AbortSignal
     readonly clock: Clock
     readonly version: string
   },
 ): Promise<ConnectionTested> {
+  if (module.remote !== undefined) return testRemoteConnection({ module, config, saved, mayCarry }, deps)
   const { testConnection: makeRequest } = module
   if (makeRequest === undefined) return NOTHING_TESTED
   const { sender, signal, clock, version } = deps
@@ -73,7 +75,7 @@ export async function testConnection(
     },
   )
   // Of a type that it takes; what else would be in the event, the request does not ask for.
-  const made = stages.destTransform({ type: module.definition.config.supportedMessageTypes['cloud']![0]! }, '')
+  const made = await stages.destTransform({ type: module.definition.config.supportedMessageTypes['cloud']![0]! }, '')
   const derivedSecrets = 'error' in made ? [] : made.derivedSecrets
   const masking = maskingOf(
     module,
@@ -95,6 +97,32 @@ export async function testConnection(
     return { tested: true, verdict: 'doubtful', ok: false, text: `Reached, but it answered ${status}.`, durationMs }
   }
   return NOTHING_TESTED
+}
+
+/** Runs the test of the definition's own code. */
+async function testRemoteConnection(
+  { module, config, saved, mayCarry }: ConnectionToTest,
+  { sender, signal, clock, version }: Parameters<typeof testConnection>[1],
+): Promise<ConnectionTested> {
+  const override = overriddenConfig(module, saved?.config ?? {}, config, mayCarry)
+  const run = {
+    destinationId: 'test',
+    config: override.config,
+    userAgent: `Millrace-Test/${version}`,
+    isUserAgentAdded: true,
+  }
+  const startedAt = clock.monotonic()
+  const tested = await tryRemoteConnection(module, run, saved?.config ?? override.config, { sender, signal, clock })
+  if (tested === undefined) return NOTHING_TESTED
+  const durationMs = Math.round(clock.monotonic() - startedAt)
+  const { outcome, derivedSecrets } = tested
+  const { kind, status, text } = outcome
+  if (kind === 'delivered') {
+    return { tested: true, verdict: 'good', ok: true, text: `Answered ${status}.`, durationMs }
+  }
+  const masking = maskingOf(module, saved?.config ?? {}, override, { usedCredentials: [], derivedSecrets }, true)
+  if (REFUSING.includes(status)) return bad(refusedText(status, module, override.config, override.config), durationMs)
+  return bad(masking.text(text === '' ? `Answered ${status}.` : text), durationMs)
 }
 
 function bad(text: string, durationMs: number): ConnectionTested {

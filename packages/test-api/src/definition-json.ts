@@ -1,12 +1,14 @@
 import type { DestinationDefinition } from '@millrace/destinations'
+import type { JsonObject } from '@millrace/protocol'
 
 /**
  * A definition as it is shown.
  *
  * @param hasSchema with what is needed to save and to show a config, beside what a test needs.
+ * @param editor further members of uiConfig.
  * @see contracts/test-api.md §12, destinations.md §2
  */
-export function definitionJson(definition: DestinationDefinition, hasSchema: boolean) {
+export function definitionJson(definition: DestinationDefinition, hasSchema: boolean, editor?: JsonObject) {
   const { id, name, displayName, category, kind, defaultConfig, config } = definition
   const { destConfig, secretKeys, supportedMessageTypes, supportedConnectionModes, supportedSourceTypes } = config
   const { extraConfig, commonConfig, hostKeys, publicKeys } = config
@@ -27,6 +29,6 @@ export function definitionJson(definition: DestinationDefinition, hasSchema: boo
       supportedConnectionModes,
       supportedSourceTypes,
     },
-    ...(hasSchema ? { configSchema, uiConfig, options, createdAt, updatedAt } : {}),
+    ...(hasSchema ? { configSchema, uiConfig: { ...uiConfig, ...editor }, options, createdAt, updatedAt } : {}),
   }
 }

@@ -2,6 +2,7 @@ import type { DestinationModule, Override, RequestObject } from '@millrace/desti
 import { type MadeRequests, Stages, sendOnce } from '@millrace/pipeline'
 import { isNestedDeeper, type JsonObject, type StoredEvent } from '@millrace/protocol'
 import type { RunResult, StepResult } from '@millrace/transformations'
+import { sendRemote } from './remote-sending.ts'
 import { shownAnswer } from './shown-answer.ts'
 import type { TestedDestination } from './test-api-options.ts'
 import type { TestRun } from './test-run.ts'
@@ -20,17 +21,17 @@ export interface StageReport {
   statuses?: number[]
 }
 
-/** How long the stages took that ran. */
-export interface Timings {
-  userTransformMs?: number
-  destTransformMs?: number
-  readonly requests: { readonly ms: number }[]
-}
-
 /** One message on its way through the stages of one destination: the very same that live traffic passes. */
 export class DestinationTest {
   readonly report: StageReport = {}
-  readonly timings: Timings = { requests: [] }
+  /** How long the stages took that ran. */
+  readonly timings: {
+    userTransformMs?: number
+    destTransformMs?: number
+    readonly requests: { readonly ms: number }[]
+  } = {
+    requests: [],
+  }
   /** What the user transformation made of the message; empty if it made nothing, or there is none. */
   userEvents: readonly JsonObject[] = []
   userSteps: readonly StepResult[] = []
@@ -41,6 +42,8 @@ export class DestinationTest {
   readonly derivedSecrets: string[] = []
   /** What the destination transformation made of the events. */
   made: readonly MadeRequests[] = []
+  /** What the destination's code threw although its requests were answered. */
+  sendingFaults: readonly string[] = []
   readonly #run: TestRun
   readonly #stages: Stages
 
@@ -68,7 +71,7 @@ export class DestinationTest {
     }
     // Without its flag it is part of the delivery, and reports nothing of its own. [D211]
     if (!flags.dest_transform && !flags.send_to_destination) return
-    const transformed = this.#destTransform(events)
+    const transformed = await this.#destTransform(events)
     if (transformed !== undefined && flags.send_to_destination) await this.#send(transformed)
   }
 
@@ -116,12 +119,13 @@ export class DestinationTest {
   }
 
   /** @returns what is to be sent, or undefined if the transformation of any event failed. */
-  #destTransform(events: readonly JsonObject[]): readonly MadeRequests[] | undefined {
+  async #destTransform(events: readonly JsonObject[]): Promise<readonly MadeRequests[] | undefined> {
     const { flags, source } = this.#run
     const since = this.#now()
     const transformed: MadeRequests[] = []
     for (const event of events) {
-      const result = this.#stages.refusal([event as StoredEvent]) ?? this.#stages.destTransform(event, source?.id ?? '')
+      const result =
+        this.#stages.refusal([event as StoredEvent]) ?? (await this.#stages.destTransform(event, source?.id ?? ''))
       if ('error' in result) {
         if (flags.dest_transform) this.report.dest = result
         if (flags.send_to_destination) {
@@ -139,6 +143,7 @@ export class DestinationTest {
   }
 
   async #send(transformed: readonly MadeRequests[]): Promise<void> {
+    if (this.#stages.isRemote) return this.#sendRemote(transformed)
     const { client, limit } = this.#run
     const requests = transformed.flatMap(({ ready }) => ready.requests)
     const response: JsonObject[] = []
@@ -155,6 +160,27 @@ export class DestinationTest {
     this.usedCredentials = [...this.usedCredentials, ...transformed.flatMap(({ ready }) => ready.sentSecrets)]
     this.report.response = response
     this.report.statuses = statuses
+  }
+
+  /** The code runs once more, with real answers: what is shown is what was sent. */
+  async #sendRemote(transformed: readonly MadeRequests[]): Promise<void> {
+    const { client, limit, flags, options } = this.#run
+    const sent = await sendRemote(transformed, client, limit.signal, options.clock)
+    this.derivedSecrets.push(...sent.derivedSecrets)
+    this.sendingFaults = sent.faults
+    this.timings.requests.push(...sent.durations.map((ms) => ({ ms })))
+    if (sent.answers.length === 0 && sent.faults.length > 0) {
+      this.report.response = { error: sent.faults.join(' ') }
+      return
+    }
+    let charactersLeft = MAX_ANSWER_CHARACTERS
+    if (flags.dest_transform) this.report.dest = sent.objects
+    this.report.response = sent.answers.map((answered) => {
+      const shown = shownAnswer(answered, charactersLeft)
+      if (answered.kind === 'answer') charactersLeft -= Math.min(charactersLeft, answered.text.length)
+      return shown
+    })
+    this.report.statuses = sent.answers.map(({ status }) => status)
   }
 
   #now(): number {

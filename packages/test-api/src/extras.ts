@@ -42,13 +42,16 @@ function batch({ module, override, test }: TestedParts): JsonObject | null {
   return part === undefined ? null : { maxEvents: Math.min(limits!.maxEvents, part.maxEvents) }
 }
 
-function warnings({ run, module, override }: TestedParts): string[] {
+function warnings({ run, module, override, test }: TestedParts): string[] {
   const { secretsElsewhere, unknownKeys } = override
   const { maxEventBytes } = run.options.limits
   const isOversized = maxEventBytes > 0 && Buffer.byteLength(JSON.stringify(run.message)) > maxEventBytes
   return [
     ...(secretsElsewhere === undefined ? [] : [WARNING_TEXTS[secretsElsewhere]]),
     ...unknownKeys.map((key) => WARNING_TEXTS.unknownKey(key, module.definition.name)),
+    ...(test.made.some(({ isPartial }) => isPartial) ? [WARNING_TEXTS.partial] : []),
+    ...[...new Set(test.made.flatMap(({ rules }) => rules))].map(WARNING_TEXTS.rule),
+    ...test.sendingFaults,
     ...(isOversized ? [WARNING_TEXTS.oversized(maxEventBytes / 1024)] : []),
   ]
 }

@@ -62,4 +62,5 @@ const NOWHERE = {
   send: () => {
     throw new Error('sending is not available offline')
   },
+  close: async () => {},
 }

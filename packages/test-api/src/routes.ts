@@ -80,7 +80,7 @@ function definitionRoutes(options: TestApiOptions): FastifyPluginAsync {
       const { name } = request.params as { name: string }
       const module = destinationTypes.find(name)
       if (module === undefined) throw new TestRefused(404, REFUSAL_TEXTS.definitionNotFound(name))
-      return definitionJson(module.definition, true)
+      return definitionJson(module.definition, true, module.remote?.mappingEditor())
     })
   }
 }

@@ -106,6 +106,19 @@ const DestinationResult = named(
 )
 
 const texts = Type.Array(Type.String())
+
+const ACTION = named(
+  'MappingAction',
+  closed({
+    title: Type.String(),
+    description: Type.String(),
+    trigger: Type.Union([Type.Null(), Type.String()], { description: 'Trigger of a mapping without one.' }),
+    fields: Type.Record(Type.String(), object),
+    syncModes: Type.Optional(texts),
+    defaultSyncMode: Type.Optional(Type.String()),
+    takesBatches: Type.Boolean(),
+  }),
+)
 const textsByName = Type.Record(Type.String(), texts)
 const KINDS = ['cloud', 'stream', 'object-storage', 'key-value', 'spreadsheet', 'warehouse-stream'] as const
 const definition = {
@@ -140,7 +153,27 @@ const Definition = named(
       help: Type.Optional(Type.String()),
       fields: Type.Optional(
         Type.Array(
-          named('UiField', closed({ key: Type.String(), label: Type.String(), help: Type.Optional(Type.String()) })),
+          named(
+            'UiField',
+            closed({
+              key: Type.String(),
+              label: Type.String(),
+              help: Type.Optional(Type.String()),
+              format: Type.Optional(Type.String()),
+              choices: Type.Optional(Type.Array(closed({ label: Type.String(), value: Type.Unknown() }))),
+            }),
+          ),
+        ),
+      ),
+      heading: Type.Optional(Type.String({ description: 'Heading above texts that are not ours.' })),
+      actions: Type.Optional(
+        Type.Record(Type.String(), ACTION, {
+          description: 'Of a type of the destination catalog, only where one type is asked for: what mappings can do.',
+        }),
+      ),
+      presets: Type.Optional(
+        Type.Array(
+          named('MappingPreset', closed({ name: Type.String(), action: Type.String(), trigger: Type.String() })),
         ),
       ),
     }),

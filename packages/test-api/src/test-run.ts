@@ -1,7 +1,6 @@
-import type { Sender } from '@millrace/pipeline'
 import type { JsonObject } from '@millrace/protocol'
 import type { StageFlags, TestOptions } from './stage-flags.ts'
-import type { TestApiOptions, TestedSource, Tester } from './test-api-options.ts'
+import type { TestApiOptions, TestClient, TestedSource, Tester } from './test-api-options.ts'
 import type { TimeLimit } from './time-limit.ts'
 
 /** What a run needs of the others. */
@@ -20,6 +19,6 @@ export interface TestRun {
   /** Absent in the test of one destination. */
   readonly source: TestedSource | undefined
   readonly override: JsonObject | undefined
-  readonly client: Sender
+  readonly client: TestClient
   readonly limit: TimeLimit
 }

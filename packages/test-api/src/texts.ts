@@ -49,5 +49,7 @@ export const WARNING_TEXTS = {
   withheld: 'Saved secrets were withheld because destinationConfig leads to another origin',
   used: 'Saved secrets were used for another origin',
   unknownKey: (key: string, type: string) => `destinationConfig.${key} is not a variable of ${type} and has no effect`,
+  partial: 'requests after the first depend on answers',
+  rule: (number: string) => `A request was changed by rule ${number} of the destination catalog`,
   oversized: (maxKb: number) => `The message is larger than ${maxKb} KB: live traffic refuses it`,
 } as const

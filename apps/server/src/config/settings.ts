@@ -1,3 +1,4 @@
+import { DESTINATION_CATALOG_SETTINGS } from './destination-catalog-settings.ts'
 import { type Environment, type ShownSetting, shownIn, type Values, valuesIn } from './environment.ts'
 import { PROCESS_ROLES, parseRoles } from './roles.ts'
 import { SCHEMA_SETTINGS } from './schema-settings.ts'
@@ -172,6 +173,7 @@ const SERVER = {
     factor: MB,
   }),
   ...TRANSFORMATION_SETTINGS,
+  ...DESTINATION_CATALOG_SETTINGS,
   ...SCHEMA_SETTINGS,
   backlogMaxBytes: optionalNumber('MILLRACE_BACKLOG_MAX_MB', {
     purpose: 'Maximum size of waiting events and open dead letters on disk, in MB. Default: half of the volume.',

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '@millrace/protocol'
+import { isJsonObject, type JsonObject, type JsonValue, ownMember } from '@millrace/protocol'
 import { MASK } from '../configuration/document-diff.ts'
 import type { DestinationTypeDefinition, DestinationTypes } from './destination-types.ts'
 
@@ -35,9 +35,37 @@ const SECRETS_REMOVED = 'The saved secrets were removed because the host has cha
 
 function hasOtherHost({ config }: DestinationTypeDefinition, written: JsonObject, saved: JsonObject): boolean {
   return config.hostKeys.some((key) => {
+    if (key.includes(LIST)) return hasOtherHostInList(key, config, written, saved)
     // An unchanged address that is a secret is sent as a mask.
     if (written[key] === MASK && config.secretKeys.includes(key)) return false
     return originOf(written[key]) !== originOf(saved[key])
+  })
+}
+
+const LIST = '.*.'
+
+/** An address in a list is another host if no saved element has its origin. */
+function hasOtherHostInList(
+  key: string,
+  { secretKeys }: DestinationTypeDefinition['config'],
+  written: JsonObject,
+  saved: JsonObject,
+): boolean {
+  const known = new Set(valuesInList(saved, key).map(originOf))
+  return valuesInList(written, key).some((value) => {
+    return !(value === MASK && secretKeys.includes(key)) && !known.has(originOf(value))
+  })
+}
+
+/** The values at a key such as `subscriptions.*.mapping.url` that are there. */
+function valuesInList(config: JsonObject, key: string): JsonValue[] {
+  const [listKey, elementKey] = key.split(LIST) as [string, string]
+  const list = config[listKey]
+  if (!Array.isArray(list)) return []
+  return list.flatMap((element) => {
+    let value: JsonValue | undefined = element
+    for (const name of elementKey.split('.')) value = isJsonObject(value) ? ownMember(value, name) : undefined
+    return value === undefined || value === null ? [] : [value]
   })
 }
 

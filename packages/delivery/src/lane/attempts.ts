@@ -15,6 +15,7 @@ import { headerText, type LaneOptions, type LaneSettings } from './lane-options.
 import type { OutcomeRecorder } from './outcome-recorder.ts'
 import type { Payloads } from './payloads.ts'
 import type { Classify, ReadyRequests } from './prepared.ts'
+import type { Attempt } from './request-history.ts'
 
 /** Parts of a lane that its attempts use, and what the lane does after them. */
 export interface DeliveryAttemptsDeps {
@@ -114,6 +115,11 @@ export class DeliveryAttempts {
     const request = ready.requests[number]
     if (request === undefined) {
       this.#deps.trouble.isProbing = false
+      const aborted = ready.sendsAfterAbort ? abortedAttempt(event) : undefined
+      if (aborted !== undefined) {
+        this.giveUp(event, 'delivery', `answered ${aborted.status}`)
+        return
+      }
       this.#delivered++
       this.#deps.recorder.delivered(event)
       this.#deps.onSettled(event)
@@ -141,8 +147,16 @@ export class DeliveryAttempts {
     if (answerClass === 'delivered') {
       if (this.#deps.isStopped() && number + 1 < ready.requests.length) this.#deps.recorder.waits(event, null)
       else this.#call(event, ready, number + 1)
-    } else if (answerClass === 'abort') this.giveUp(event, 'delivery', abortReason(result))
+    } else if (answerClass === 'abort') this.#aborts(event, ready, call)
     else if (!this.giveUpIfDue(event, result)) this.#deps.onRetry(event, result, this.waitMs([event], result))
+  }
+
+  #aborts(event: LaneEvent, ready: ReadyRequests, { number, result }: EndedCall): void {
+    const next = number + 1
+    if (ready.sendsAfterAbort && next < ready.requests.length) {
+      event.history!.deliveredRequests = next
+      this.#call(event, ready, next)
+    } else this.giveUp(event, ready.abortStage ?? 'delivery', abortReason(result))
   }
 
   /** Classifies an answer, and notes what it says about the destination. */
@@ -265,4 +279,9 @@ export class DeliveryAttempts {
     const { clock } = this.#deps.options
     return { now: clock.now(), monotonic: clock.monotonic() }
   }
+}
+
+/** The last attempt of a request of the event that was aborted. */
+function abortedAttempt({ history }: LaneEvent): Attempt | undefined {
+  return history?.requests?.map((request) => request?.attempts.at(-1)).find((attempt) => attempt?.class === 'abort')
 }

@@ -1,19 +1,17 @@
-import type { OutboundClient } from '../outbound/outbound-client.ts'
-import type { OutboundCall, OutboundRequest } from '../outbound/outbound-request.ts'
+import type { OutboundCall, OutboundRequest, OutboundResult } from '../outbound/outbound-request.ts'
 import type { LaneEvent } from './lane-event.ts'
-
-type CallResult = Parameters<Parameters<OutboundClient['send']>[1]>[0]
+import type { LaneClient } from './lane-options.ts'
 
 /** The calls of a lane that are in flight: at most one per event, and one for all events of a batch. */
 export class CallsInFlight {
-  readonly #client: OutboundClient
+  readonly #client: LaneClient
   readonly #calls = new Map<LaneEvent, OutboundCall>()
   /** Events of batches, by the first one of each, which stands for it in `#calls`. */
   readonly #batches = new Map<LaneEvent, readonly LaneEvent[]>()
   #ofReplays = 0
   #onIdle: () => void = () => {}
 
-  constructor(client: OutboundClient) {
+  constructor(client: LaneClient) {
     this.#client = client
   }
 
@@ -34,7 +32,7 @@ export class CallsInFlight {
   }
 
   /** @param onEnd called once, after the call has been removed from here. */
-  send(event: LaneEvent, request: OutboundRequest, onEnd: (result: CallResult) => void): void {
+  send(event: LaneEvent, request: OutboundRequest, onEnd: (result: OutboundResult) => void): void {
     if (event.replayed !== undefined) this.#ofReplays++
     const call = this.#client.send(request, (result) => {
       this.#calls.delete(event)
@@ -46,7 +44,7 @@ export class CallsInFlight {
   }
 
   /** As `send`, for events that travel together. */
-  sendBatch(events: readonly LaneEvent[], request: OutboundRequest, onEnd: (result: CallResult) => void): void {
+  sendBatch(events: readonly LaneEvent[], request: OutboundRequest, onEnd: (result: OutboundResult) => void): void {
     const [first] = events
     this.#batches.set(first!, events)
     this.send(first!, request, (result) => {

@@ -23,12 +23,15 @@ export interface LaneSettings {
   readonly revision: number
 }
 
+/** Sends the requests of a lane. */
+export type LaneClient = Pick<OutboundClient, 'send' | 'close'>
+
 export interface LaneOptions {
   readonly destinationId: string
   readonly clock: Clock
   /** 0 ≤ random < 1, for jitter. */
   readonly random: () => number
-  readonly client: OutboundClient
+  readonly client: LaneClient
   readonly outcomes: LaneOutcomes
   readonly memory: MemoryBudget
   readonly settings: LaneSettings

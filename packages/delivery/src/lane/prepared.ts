@@ -13,6 +13,10 @@ export interface ReadyRequests {
   /** A text of the destination without secrets. */
   mask(text: string): string
   readonly classify: Classify | undefined
+  /** Where an abort is shown. Default: delivery. */
+  readonly abortStage?: Stage
+  /** An aborted request does not keep the later ones from being sent; the event ends as a dead letter all the same. */
+  readonly sendsAfterAbort?: true
 }
 
 /** The requests of an event, or why there are none. */

@@ -129,7 +129,7 @@ export class OutboundExchange implements OutboundCall, Dispatcher.DispatchHandle
           path: target.pathAndQuery,
           method: request.method,
           headers: headersFor(request, this.#authorization, this.#isAtHome),
-          body: request.body === '' ? null : request.body,
+          body: request.body.length === 0 ? null : request.body,
           blocking: false,
         },
         this,

@@ -6,7 +6,7 @@ export interface OutboundRequest {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   /** Empty when there is no body. */
-  readonly body: string
+  readonly body: string | Uint8Array
   /** Lower-case names of headers that are left off when a redirect changes the origin. */
   readonly secretHeaders: readonly string[]
   /**
@@ -48,7 +48,7 @@ export type OutboundResult =
   /** Not sent, and would not be sent another time. */
   | {
       readonly kind: 'refused'
-      readonly status: 400 | 403
+      readonly status: number
       readonly text: string
       readonly refusal: OutboundRefusal
       readonly durationMs: number

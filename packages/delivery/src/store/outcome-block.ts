@@ -10,6 +10,7 @@ export const FILTER_REASONS = [
   'consent denied',
   'consent missing',
   'no connection rule',
+  'no mapping matches',
 ] as const
 export type FilterReason = (typeof FILTER_REASONS)[number] | RuleReason
 

@@ -3,6 +3,7 @@ import {
   INTERNAL_ERROR,
   JUDGED_ANSWER_BYTES,
   Lane,
+  type LaneClient,
   type LaneEvent,
   type LaneOutcomes,
   type LaneSettings,
@@ -21,6 +22,7 @@ import { acceptedEvents, storedPayloads } from '../reading/stored-payloads.ts'
 import { UntakenEvents } from '../reading/untaken-events.ts'
 import { filterReason } from '../stages/filters.ts'
 import { LiveUserCode, type LiveUserCodeOptions } from '../stages/live-user-code.ts'
+import { RemoteClient } from '../stages/remote-client.ts'
 import { Rendering } from '../stages/rendering.ts'
 import type { Screening } from '../stages/screening.ts'
 import { Stages } from '../stages/stages.ts'
@@ -83,7 +85,7 @@ export class DestinationDelivery {
       destinationId: id,
       clock,
       random,
-      client: newClient(readsAnswers(this.#module) ? { maxAnswerBytes: JUDGED_ANSWER_BYTES } : {}),
+      client: this.#newClient(),
       outcomes: this.#outcomes,
       memory,
       settings: this.#laneSettings(),
@@ -314,12 +316,13 @@ export class DestinationDelivery {
   }
 
   /** All requests of an event, or the first failure. */
-  #prepare({ payload, transformed, sourceId }: LaneEvent): Prepared {
+  #prepare({ payload, transformed, sourceId, partition, stream, offset, index, replayed }: LaneEvent): Prepared {
     const [events, secrets] =
       transformed?.kind === 'events' ? [transformed.events, transformed.secrets] : [[payload!], undefined]
     const refused = this.#stages.refusal(events)
     if (refused !== undefined) return { stage: 'dest_transformation', ...refused }
-    return this.#stages.prepare(events, sourceId, secrets)
+    const place = `${partition} ${stream} ${offset} ${index} ${replayed?.replayId ?? ''}`
+    return this.#stages.prepare(events, sourceId, secrets, place)
   }
 
   #laneSettings(): LaneSettings {
@@ -337,6 +340,12 @@ export class DestinationDelivery {
     return new LiveUserCode(options).transform
   }
 
+  #newClient(): LaneClient {
+    const { newClient, clock } = this.#deps
+    const client = newClient(readsAnswers(this.#module) ? { maxAnswerBytes: JUDGED_ANSWER_BYTES } : {})
+    return this.#module.remote === undefined ? client : new RemoteClient(client, clock)
+  }
+
   #noteVersions(): void {
     const { versionIds } = this
     if (versionIds.length > 0) this.#outcomes.noteVersions(this.#revision, versionIds)
@@ -351,8 +360,8 @@ export class DestinationDelivery {
   }
 }
 
-function readsAnswers({ classify, batches }: DestinationModule): boolean {
-  return classify !== undefined || batches?.outcomes !== undefined
+function readsAnswers({ classify, batches, remote }: DestinationModule): boolean {
+  return classify !== undefined || batches?.outcomes !== undefined || remote !== undefined
 }
 
 function waitingPlace({ partition, offset, index, replayed }: LaneEvent) {

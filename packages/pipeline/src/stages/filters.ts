@@ -10,7 +10,12 @@ export interface FilteredDestination {
 }
 
 /** What the event itself and the destination's configuration give as reasons. */
-export type ConfiguredReason = 'integrations' | 'device mode' | 'message type not supported' | 'event filter'
+export type ConfiguredReason =
+  | 'integrations'
+  | 'device mode'
+  | 'message type not supported'
+  | 'event filter'
+  | 'no mapping matches'
 
 /**
  * Returns why an event is not sent to an enabled destination (the first matching reason), or undefined if it is sent.
@@ -28,13 +33,23 @@ export function filterReason(
   if (isDeviceMode(destination.config, sourceClass)) return 'device mode'
   if (!supportsType(destination.module, event.type, destination.config)) return 'message type not supported'
   if (event.type === 'track' && !passesEventFilter(event['event'], destination.config)) return 'event filter'
+  if (destination.module.remote?.units(event, destination.config).length === 0) return 'no mapping matches'
   return wantsEvent(destination.module, event, destination.config) ? undefined : 'event filter'
 }
 
-/** Looks up the destination's id, its name, its type's name, then All. @see contracts/delivery.md §5 [D612, D613] */
+/** Looks up the destination's id, its name, its type's name and its former names, then All. @see contracts/delivery.md §5 [D612, D613] */
 function isWantedByEvent(integrations: JsonValue | undefined, destination: FilteredDestination): boolean {
   if (!isJsonObject(integrations)) return true
-  for (const key of [destination.id, destination.name, destination.module.definition.displayName, 'All']) {
+  const { displayName, options } = destination.module.definition
+  const { aliases } = options
+  for (const key of [
+    destination.id,
+    destination.name,
+    displayName,
+    ...(Array.isArray(aliases) ? aliases : []),
+    'All',
+  ]) {
+    if (typeof key !== 'string') continue
     const value = ownMember(integrations, key)
     if (value !== undefined) return isYes(value)
   }

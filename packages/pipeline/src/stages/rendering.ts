@@ -60,9 +60,17 @@ export class Rendering {
   async firstRequest(): Promise<ShownRequest | undefined> {
     const { stages, sourceId } = this.#options
     const { events, secrets } = await this.#make()
+    if (stages.isRemote) return this.#firstRendered()
     const prepared = stages.prepare(events, sourceId, secrets)
     if ('error' in prepared || prepared.requests[0] === undefined) return undefined
     return prepared.show(prepared.requests[0])
+  }
+
+  async #firstRendered(): Promise<ShownRequest | undefined> {
+    const [request] = (await this.all()).requests
+    if (request === undefined) return undefined
+    const { method, endpoint, headers } = request as unknown as ShownRequest
+    return { method, endpoint, headers }
   }
 
   /** All steps and requests. */
@@ -72,7 +80,7 @@ export class Rendering {
     const shownSteps = steps.map((step) => shownStep(step, stages.maskingOf(secrets)))
     const objects: { request: RequestObject; masking: Masking }[] = []
     for (const event of events) {
-      const made = stages.destTransform(event, sourceId)
+      const made = await stages.destTransform(event, sourceId)
       // As in live traffic: if one event fails, nothing is sent.
       if ('error' in made) return { steps: shownSteps, requests: [] }
       const masking = stages.maskingOf([...secrets, ...made.derivedSecrets])

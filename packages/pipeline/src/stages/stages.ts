@@ -17,7 +17,10 @@ import type { JsonObject, StoredEvent } from '@millrace/protocol'
 import { MAX_FAILURE_CHARS, type Run, type RunResult, type TransformationCode } from '@millrace/transformations'
 import { credentialsOf } from './credentials.ts'
 import type { EventPart } from './event-part.ts'
+import { originsOf } from './remote-origins.ts'
+import { RemoteUnits, type UnitDeps, UnitRequest } from './remote-units.ts'
 import { RequestJoiner } from './request-joiner.ts'
+import { UnitMemories, UnitMemory } from './unit-memory.ts'
 import { type MetadataSource, userMetadata } from './user-metadata.ts'
 import { WiredRequest, WiredRequests } from './wired-requests.ts'
 
@@ -49,6 +52,10 @@ export interface StageDeps {
 
 /** Result of stage dest_transformation: request objects, and the same requests ready for the network. */
 export interface MadeRequests {
+  /** Further requests depend on answers: the objects show what is known before. */
+  readonly isPartial: boolean
+  /** Numbers of the rules that changed requests of remote code. */
+  readonly rules: readonly string[]
   readonly objects: readonly RequestObject[]
   /** Secret values derived by the transformation. */
   readonly derivedSecrets: readonly string[]
@@ -69,6 +76,7 @@ export class Stages {
   readonly #joiner: RequestJoiner | undefined
   readonly #credentials: OutboundCredentials | Error | undefined
   #masking: Masking | undefined
+  readonly #memories = new UnitMemories()
 
   constructor(destination: StagedDestination, deps: StageDeps) {
     this.#destination = destination
@@ -82,6 +90,11 @@ export class Stages {
   /** Maximum events of a batch; 1: they travel alone. */
   get batchEvents(): number {
     return this.#joiner?.maxEvents ?? 1
+  }
+
+  /** Whether the code of the destination runs elsewhere, and decides its requests by answers. */
+  get isRemote(): boolean {
+    return this.#destination.module.remote !== undefined
   }
 
   get hasUserTransformation(): boolean {
@@ -121,8 +134,10 @@ export class Stages {
    *
    * @param events one event, or several if user code split it.
    * @param secrets additional secrets to mask in its requests.
+   * @param place of the accepted event, unique in the destination; left out, its attempts remember nothing.
    */
-  prepare(events: readonly StoredEvent[], sourceId: string, secrets: readonly string[] = NONE): Prepared {
+  prepare(events: readonly StoredEvent[], sourceId: string, secrets: readonly string[] = NONE, place = ''): Prepared {
+    if (this.#destination.module.remote !== undefined) return this.#remoteUnits(events, secrets, place)
     if (events.length === 1 && secrets.length === 0) return this.#prepareOne(events[0]!, sourceId)
     const all = new WiredRequests(this.maskingOf, [...secrets], this.#classify)
     for (const event of events) {
@@ -152,11 +167,12 @@ export class Stages {
   }
 
   /**
-   * Like `prepare`, but also returns the request objects. Never throws. Texts are not masked.
+   * Like `prepare`, but also returns the request objects. Never rejects. Texts are not masked.
    *
    * @param sourceId empty if no source is involved.
    */
-  destTransform(event: JsonObject, sourceId: string): MadeRequests | { readonly error: string } {
+  async destTransform(event: JsonObject, sourceId: string): Promise<MadeRequests | { readonly error: string }> {
+    if (this.#destination.module.remote !== undefined) return this.#remoteRequests(event as StoredEvent)
     // A test message, or an event from user code, may lack members that ingest guarantees; destinations must tolerate that.
     const result = this.#transform(event as StoredEvent, sourceId)
     if ('error' in result) return result
@@ -164,7 +180,7 @@ export class Stages {
       const ready = this.#ready(result)
       // A test sends the event alone.
       void ready.requests
-      return { objects: result.requests, derivedSecrets: ready.derivedSecrets, ready }
+      return { objects: result.requests, derivedSecrets: ready.derivedSecrets, ready, isPartial: false, rules: NONE }
     } catch (thrown) {
       return { error: (thrown as Error).message }
     }
@@ -176,6 +192,37 @@ export class Stages {
     if (derivedSecrets.length > 0) return new Masking([...secretValues(module.definition, config), ...derivedSecrets])
     this.#masking ??= new Masking(secretValues(module.definition, config))
     return this.#masking
+  }
+
+  #remoteUnits(events: readonly StoredEvent[], secrets: readonly string[], place: string): RemoteUnits {
+    const deps = this.#unitDeps()
+    const { config, module } = this.#destination
+    const requests = events.flatMap((event, i) =>
+      module.remote!.units(event, config).map((unit) => {
+        const memory = place === '' ? new UnitMemory() : this.#memories.of(`${place} ${i} ${unit.index}`)
+        return new UnitRequest(event, unit, deps, memory)
+      }),
+    )
+    return new RemoteUnits(requests, this.maskingOf, secrets)
+  }
+
+  async #remoteRequests(event: StoredEvent): Promise<MadeRequests | { readonly error: string }> {
+    const made = await this.#destination.module.remote!.transform(event, this.#unitDeps().run)
+    if ('error' in made) return made
+    const { requests: objects, derivedSecrets, isPartial, rules } = made
+    return { objects, derivedSecrets, isPartial, rules, ready: this.#remoteUnits([event], NONE, '') }
+  }
+
+  /** What remote code runs with, under this configuration. */
+  #unitDeps(): UnitDeps {
+    const { id, config, savedConfig = config, module } = this.#destination
+    const { userAgent, isUserAgentAdded } = this.#deps
+    return {
+      remote: module.remote!,
+      run: { destinationId: id, config, userAgent, isUserAgentAdded },
+      maskingOf: this.maskingOf,
+      isConfiguredOrigin: originsOf(savedConfig),
+    }
   }
 
   #transform(event: StoredEvent, sourceId: string): TransformResult {

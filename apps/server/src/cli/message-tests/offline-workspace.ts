@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { DocumentError } from '@millrace/control-plane'
 import { ControlPlane, MILLRACE } from '@millrace/control-plane'
+import { arePackagesInstalled, DestinationCatalog } from '@millrace/destination-catalog'
 import { DestinationRegistry, Masking } from '@millrace/destinations'
 import { ApiError } from '@millrace/openapi'
 import type { JsonObject } from '@millrace/protocol'
@@ -11,6 +12,7 @@ import { type Clock, systemClock } from '@millrace/std'
 import { OfflineTests, type TestedDestination } from '@millrace/test-api'
 import { DEFAULT_LIMITS, Sandboxes } from '@millrace/transformations'
 import type { Environment } from '../../config/environment.ts'
+import { catalogTypes } from '../../destination-catalog/catalog-types.ts'
 import { destinationTypesOf } from '../../destination-types.ts'
 import { VERSION } from '../../version.ts'
 import { CommandError } from '../command-io.ts'
@@ -32,13 +34,16 @@ export class OfflineWorkspace implements AsyncDisposable {
   readonly #controlPlane: ControlPlane
   readonly #transformations: Sandboxes
   readonly #tests: OfflineTests
+  readonly #catalog: DestinationCatalog
 
   /** @throws CommandError with every error of the file and its place. */
   static async open(configFile: string, env: Environment): Promise<OfflineWorkspace> {
     const file = readConfigFile(configFile)
     const document = documentOf(file, env)
-    const registry = await DestinationRegistry.load()
     const clock = systemClock
+    const catalog = new DestinationCatalog({ clock, logger: SILENT })
+    const trouble = arePackagesInstalled() ? undefined : 'Destination catalog is not installed'
+    const registry = await DestinationRegistry.load({ more: catalogTypes(catalog, trouble) })
     const transformations = new Sandboxes({
       limits: DEFAULT_LIMITS,
       fetch: async () => ({ ok: false, message: 'fetch is not available offline' }),
@@ -55,7 +60,7 @@ export class OfflineWorkspace implements AsyncDisposable {
       version: VERSION,
       timeoutMs: TIMEOUT_MS,
     })
-    const workspace = new OfflineWorkspace(folder, controlPlane, transformations, tests)
+    const workspace = new OfflineWorkspace(folder, controlPlane, transformations, tests, catalog)
     try {
       await workspace.#apply(file, document)
       return workspace
@@ -65,7 +70,14 @@ export class OfflineWorkspace implements AsyncDisposable {
     }
   }
 
-  private constructor(folder: string, controlPlane: ControlPlane, transformations: Sandboxes, tests: OfflineTests) {
+  private constructor(
+    folder: string,
+    controlPlane: ControlPlane,
+    transformations: Sandboxes,
+    tests: OfflineTests,
+    catalog: DestinationCatalog,
+  ) {
+    this.#catalog = catalog
     this.#folder = folder
     this.#controlPlane = controlPlane
     this.#transformations = transformations
@@ -83,6 +95,7 @@ export class OfflineWorkspace implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    await this.#catalog[Symbol.asyncDispose]()
     await this.#transformations.close()
     await this.#controlPlane[Symbol.asyncDispose]()
     rmSync(this.#folder, { recursive: true, force: true })
@@ -110,7 +123,7 @@ function documentOf(file: ConfigFile, env: Environment): JsonObject {
 }
 
 const NO_CREDENTIALS: ReadonlyMap<string, string> = new Map()
-const SILENT = { info: () => {}, warn: () => {}, error: () => {} }
+const SILENT = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
 
 function openControlPlane(
   folder: string,

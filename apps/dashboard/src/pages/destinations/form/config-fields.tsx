@@ -1,11 +1,12 @@
 import type { DestinationDefinition } from '@millrace/api-types'
 import type { JsonObject } from '@millrace/protocol/json'
-import { useMemo } from 'react'
+import { useMemo, useState } from 'react'
 import { configFields } from '../../../components/form/config-field.ts'
 import { ConfigForm } from '../../../components/form/config-form.tsx'
 import { losesSecrets } from '../../../components/form/origin-change.ts'
 import { destinationTexts } from '../../../texts.ts'
 import styles from '../destinations.module.css'
+import { CatalogMappings } from './catalog-mappings.tsx'
 
 interface ConfigFieldsProps {
   readonly definition: DestinationDefinition
@@ -20,6 +21,7 @@ interface ConfigFieldsProps {
 /** The variables of a type, with the warning that a new address takes the saved secrets away. */
 export function ConfigFields({ definition, config, saved, faults, disabled, onChange }: ConfigFieldsProps) {
   const fields = useMemo(() => configFields(definition), [definition])
+  const [added, setAdded] = useState(0)
   return (
     <fieldset className={styles.group}>
       <legend>{definition.displayName}</legend>
@@ -30,6 +32,8 @@ export function ConfigFields({ definition, config, saved, faults, disabled, onCh
         </p>
       )}
       <ConfigForm
+        // A mapping that was added appears in the field that holds them all.
+        key={added}
         fields={fields}
         config={config}
         saved={saved}
@@ -37,6 +41,17 @@ export function ConfigFields({ definition, config, saved, faults, disabled, onCh
         disabled={disabled ?? false}
         onChange={onChange}
       />
+      {definition.options['catalog'] === true && (
+        <CatalogMappings
+          name={definition.name}
+          config={config}
+          disabled={disabled ?? false}
+          onChange={(written) => {
+            setAdded(added + 1)
+            onChange(written)
+          }}
+        />
+      )}
     </fieldset>
   )
 }

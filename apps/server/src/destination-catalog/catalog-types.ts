@@ -1,0 +1,84 @@
+import {
+  type CatalogRequest,
+  capturedObject,
+  type DestinationCatalog,
+  type Mapping,
+} from '@millrace/destination-catalog'
+import type {
+  DestinationModule,
+  MoreTypes,
+  RemoteCode,
+  RemoteRequest,
+  RemoteUnit,
+  SendRemote,
+} from '@millrace/destinations'
+import type { JsonObject } from '@millrace/protocol'
+
+/** Stands for the whole event while the catalog cannot run, so that the event waits. */
+const HELD: RemoteUnit = { index: 0, name: 'catalog' }
+
+/**
+ * The entries of the destination catalog as destination types.
+ *
+ * @param trouble why they cannot run. They are then hidden from lists, and their destinations wait.
+ * @see contracts/destination-catalog.md §2 [C6]
+ */
+export function catalogTypes(catalog: DestinationCatalog, trouble: string | undefined): MoreTypes {
+  const modules = new Map<string, DestinationModule>()
+  return {
+    names: () => (trouble === undefined ? catalog.names() : []),
+    find: (name) => {
+      const known = modules.get(name)
+      if (known !== undefined) return known
+      const definition = catalog.describe(name)
+      if (definition === undefined) return undefined
+      const module = { definition, transform: () => [], remote: remoteCode(catalog, name, trouble) }
+      modules.set(name, module)
+      return module
+    },
+  }
+}
+
+function remoteCode(catalog: DestinationCatalog, name: string, trouble: string | undefined): RemoteCode {
+  return {
+    trouble: () => trouble,
+    faultsIn: (config) => catalog.faultsIn(name, config),
+    mappingEditor: () => ({ ...catalog.actions(name) }) as unknown as JsonObject,
+    units: (event, config) => (trouble === undefined ? catalog.matching(name, event, config) : [HELD]),
+    transform: async (event, run) => {
+      if (trouble !== undefined) return { error: trouble }
+      const made = await catalog.transform(name, event, run)
+      if (made.kind === 'failed') return { error: made.text }
+      const { requests, isPartial } = made
+      return {
+        requests: requests.map(({ object }) => object),
+        derivedSecrets: requests.flatMap(({ request }) => request.secrets),
+        isPartial,
+        rules: [...new Set(requests.flatMap(({ request }) => request.rules))],
+      }
+    },
+    deliver: async (event, unit, run, send, faults) => {
+      if (trouble !== undefined) return { kind: 'retry', status: 503, text: trouble, stage: 'delivery' }
+      return catalog.deliver(name, event, unit as Mapping, run, sending(send), faults)
+    },
+    testConnection: (run, send) => catalog.testConnection(name, run, sending(send)),
+  }
+}
+
+function sending(send: SendRemote) {
+  return (request: CatalogRequest) => send(remoteRequest(request))
+}
+
+function remoteRequest(request: CatalogRequest): RemoteRequest {
+  const { method, url, headers, body, bodyIsBase64, timeoutMs, secrets, rules } = request
+  return {
+    method,
+    url,
+    headers,
+    body: bodyIsBase64 ? Buffer.from(body, 'base64') : body,
+    object: capturedObject(request),
+    timeoutMs,
+    derivedSecrets: secrets,
+    rules,
+  }
+}

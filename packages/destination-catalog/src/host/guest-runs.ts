@@ -1,0 +1,167 @@
+import { type Clock, Queue } from '@millrace/std'
+import type { CapturedRequest, GuestRun, MappingEnd, ToHost } from '../messages.ts'
+import { GuestThread, type GuestThreadOptions } from './guest-thread.ts'
+
+const MAX_RUNNING = 64
+const MAX_OF_DESTINATION = 16
+const MAX_WAITING = 1_000
+const IDLE_MS = 10 * 60_000
+
+/** The answer of a service, or the text that says why there is none. */
+export type HostAnswer =
+  | {
+      readonly status: number
+      readonly statusText: string
+      readonly headers: Record<string, string>
+      readonly body: string
+    }
+  | { readonly noAnswer: string }
+
+/** Work for the guest, and what its requests are given to. */
+export interface GuestWork {
+  readonly run: Omit<GuestRun, 't' | 'id'>
+  readonly deadlineMs: number
+  send(request: CapturedRequest): Promise<HostAnswer>
+  /** Called when the run ends before its code does. */
+  onLate(): void
+}
+
+export type GuestEnd =
+  | { readonly kind: 'ends'; readonly ends: readonly MappingEnd[] }
+  | { readonly kind: 'late' }
+  | { readonly kind: 'busy' }
+  /** The thread ended. */
+  | { readonly kind: 'lost'; readonly hasSent: boolean }
+
+interface Running {
+  readonly id: number
+  readonly work: GuestWork
+  readonly end: (end: GuestEnd) => void
+  hasSent: boolean
+  deadline: { cancel(): void } | undefined
+}
+
+export interface GuestRunsOptions extends GuestThreadOptions {
+  readonly clock: Clock
+  readonly onBlocked: (slug: string, what: string) => void
+}
+
+/** The runs of one worker thread. The thread starts with the first run, and stops after ten minutes without one. */
+export class GuestRuns {
+  readonly #options: GuestRunsOptions
+  readonly #running = new Map<number, Running>()
+  readonly #waiting = new Queue<Running>()
+  #thread: GuestThread | undefined
+  #idle: { cancel(): void } | undefined
+  #lastId = 0
+
+  constructor(options: GuestRunsOptions) {
+    this.#options = options
+  }
+
+  /** Never rejects. */
+  run(work: GuestWork): Promise<GuestEnd> {
+    const { promise, resolve } = Promise.withResolvers<GuestEnd>()
+    const running: Running = { id: ++this.#lastId, work, end: resolve, hasSent: false, deadline: undefined }
+    if (this.#waiting.length >= MAX_WAITING) resolve({ kind: 'busy' })
+    else {
+      this.#waiting.addLast(running)
+      void this.#pump()
+    }
+    return promise
+  }
+
+  async stop(): Promise<void> {
+    this.#idle?.cancel()
+    await this.#thread?.stop()
+  }
+
+  async #pump(): Promise<void> {
+    this.#idle?.cancel()
+    const thread = this.#started()
+    await thread.ready
+    const held: Running[] = []
+    while (this.#running.size < MAX_RUNNING && this.#thread === thread) {
+      const next = this.#waiting.takeFirst()
+      if (next === undefined) break
+      if (this.#countOf(next.work.run.destinationId) >= MAX_OF_DESTINATION) held.push(next)
+      else this.#begin(thread, next)
+    }
+    for (const each of held.reverse()) this.#waiting.addFirst(each)
+  }
+
+  #started(): GuestThread {
+    this.#thread ??= new GuestThread(
+      this.#options,
+      (message) => this.#take(message),
+      () => this.#threadEnded(),
+    )
+    return this.#thread
+  }
+
+  #begin(thread: GuestThread, running: Running): void {
+    const { work, id } = running
+    this.#running.set(id, running)
+    running.deadline = this.#options.clock.setTimer(() => {
+      thread.post({ t: 'cancel', id })
+      work.onLate()
+      this.#finish(running, { kind: 'late' })
+    }, work.deadlineMs)
+    thread.watch()
+    thread.post({ t: 'run', id, ...work.run })
+  }
+
+  #take(message: Exclude<ToHost, { t: 'ready' } | { t: 'pong' }>): void {
+    if (message.t === 'blocked') {
+      this.#options.onBlocked(message.slug, message.what)
+      return
+    }
+    const running = this.#running.get(message.t === 'done' ? message.id : message.run)
+    if (running === undefined) return
+    if (message.t === 'done') this.#finish(running, { kind: 'ends', ends: message.ends })
+    else void this.#send(running, message)
+  }
+
+  async #send(running: Running, { run, seq, request }: Extract<ToHost, { t: 'request' }>): Promise<void> {
+    running.hasSent = true
+    const answer = await running.work.send(request)
+    if ('noAnswer' in answer) this.#thread?.post({ t: 'failure', run, seq, text: answer.noAnswer })
+    else this.#thread?.post({ t: 'answer', run, seq, ...answer })
+  }
+
+  #finish(running: Running, end: GuestEnd): void {
+    running.deadline?.cancel()
+    this.#running.delete(running.id)
+    running.end(end)
+    if (this.#waiting.length > 0) void this.#pump()
+    else if (this.#running.size === 0) this.#rest()
+  }
+
+  #rest(): void {
+    this.#thread?.unwatch()
+    this.#idle?.cancel()
+    this.#idle = this.#options.clock.setTimer(() => {
+      const thread = this.#thread
+      this.#thread = undefined
+      void thread?.stop()
+    }, IDLE_MS)
+  }
+
+  #threadEnded(): void {
+    this.#thread = undefined
+    const lost = [...this.#running.values()]
+    this.#running.clear()
+    for (const { work, deadline, hasSent, end } of lost) {
+      deadline?.cancel()
+      work.onLate()
+      end({ kind: 'lost', hasSent })
+    }
+    if (this.#waiting.length > 0) void this.#pump()
+  }
+
+  #countOf(destinationId: string): number {
+    let count = 0
+    for (const { work } of this.#running.values()) if (work.run.destinationId === destinationId) count++
+    return count
+  }
+}

@@ -1,0 +1,119 @@
+import type { JsonObject } from '@millrace/protocol'
+import { systemClock } from '@millrace/std'
+import { afterAll, describe, expect, test } from 'vitest'
+import { GuestPool, type PooledEnd } from './host/guest-pool.ts'
+import type { HostAnswer } from './host/guest-runs.ts'
+
+/*
+ * Code that does what the code of the packages must not: `guest/hostile-worker.ts` is the guest with an engine whose actions are
+ * written for this test. The thread is closed by the same code.
+ */
+
+const blocked: string[] = []
+const pool = new GuestPool({
+  clock: systemClock,
+  logger: { debug: () => {}, warn: () => {} },
+  workers: 1,
+  memoryMb: 64,
+  packagesFolder: `${import.meta.dirname}/../../../node_modules`,
+  program: new URL('./testing/hostile-worker.ts', import.meta.url),
+  onBlocked: (_slug, what) => blocked.push(what),
+})
+afterAll(() => pool[Symbol.asyncDispose]())
+
+function run(
+  action: string,
+  more: { destinationId?: string; send?: () => Promise<HostAnswer> } = {},
+): Promise<PooledEnd> {
+  const event: JsonObject = {}
+  return pool.run({
+    run: {
+      kind: 'deliver',
+      slug: 'hostile',
+      destinationId: more.destinationId ?? 'd-1',
+      settings: {},
+      mappings: [{ index: 0, action, base: 'none', mapping: {} }],
+      event,
+    },
+    deadlineMs: 30_000,
+    send: more.send ?? (async () => ({ status: 200, statusText: '', headers: {}, body: '' })),
+    onLate: () => {},
+  })
+}
+
+async function thrown(action: string): Promise<string> {
+  const end = await run(action)
+  return end.kind === 'ends' ? (end.ends[0]!.thrown?.text ?? 'nothing') : end.kind
+}
+
+describe('inside the worker', () => {
+  test.each([
+    ['socket', 'net.Socket.connect is closed to destinations of the catalog'],
+    ['tls', 'tls.connect is closed to destinations of the catalog'],
+    ['http', 'http.request is closed to destinations of the catalog'],
+    ['https', 'https.get is closed to destinations of the catalog'],
+    ['http2', 'http2.connect is closed to destinations of the catalog'],
+    ['udp', 'dgram.createSocket is closed to destinations of the catalog'],
+    ['dns', 'dns.lookup is closed to destinations of the catalog'],
+    ['dnsPromise', 'dns.promises.resolve4 is closed to destinations of the catalog'],
+    ['fetch', 'globalThis.fetch is closed to destinations of the catalog'],
+    ['childProcess', 'child_process.execSync is closed to destinations of the catalog'],
+    ['thread', 'worker_threads.Worker is closed to destinations of the catalog'],
+    ['vm', 'vm.runInThisContext is closed to destinations of the catalog'],
+    ['exit', 'process.exit is closed to destinations of the catalog'],
+    ['writeFile', 'fs.writeFileSync is closed to destinations of the catalog'],
+    ['openToWrite', 'fs.openSync is closed to destinations of the catalog'],
+    ['readOutside', 'fs.readFileSync is closed to destinations of the catalog'],
+    ['readPromise', 'fs.promises.readFile is closed to destinations of the catalog'],
+  ])('%s is closed', async (action, text) => {
+    expect(await thrown(action)).toBe(text)
+    expect(blocked).toContain(text.split(' ')[0])
+  })
+
+  test('files of the packages can be read, the environment and the arguments are empty', async () => {
+    expect(await thrown('readInside')).toBe('nothing')
+    expect(await thrown('environment')).toBe('{} []')
+  })
+})
+
+describe('bad code ends only its own run', () => {
+  test('a thrown value that is no error', async () => {
+    expect(await thrown('throwText')).toBe('just text')
+    expect(await thrown('rejectLater')).toBe('nothing')
+  })
+
+  test('an endless loop: its thread ends, and another destination of the same thread is delivered', async () => {
+    const sent = Promise.withResolvers<HostAnswer>()
+    const other = run('send', { destinationId: 'd-other', send: () => sent.promise })
+    const loop = run('loop', { destinationId: 'd-loop' })
+    expect((await loop).kind).toBe('lost')
+    // What was sent may have arrived.
+    expect((await other).kind).toBe('lost')
+    expect((await run('send', { destinationId: 'd-other' })).kind).toBe('ends')
+    // From now on it has a thread of its own.
+    expect((await run('loop', { destinationId: 'd-loop' })).kind).toBe('crashed')
+  }, 60_000)
+
+  test('too much memory', async () => {
+    expect((await run('memory', { destinationId: 'd-memory' })).kind).toBe('lost')
+    expect((await run('send')).kind).toBe('ends')
+  }, 60_000)
+
+  test('a run past its deadline', async () => {
+    const never = new Promise<HostAnswer>(() => {})
+    const late = pool.run({
+      run: {
+        kind: 'deliver',
+        slug: 'hostile',
+        destinationId: 'd-late',
+        settings: {},
+        mappings: [{ index: 0, action: 'send', base: 'none', mapping: {} }],
+        event: {},
+      },
+      deadlineMs: 50,
+      send: () => never,
+      onLate: () => {},
+    })
+    expect((await late).kind).toBe('late')
+  })
+})

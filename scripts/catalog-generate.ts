@@ -1,0 +1,12 @@
+// npm run catalog:generate: writes entries.json and actions/*.json of the destination catalog from the installed packages.
+
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { generatedFiles } from '../packages/destination-catalog/src/definitions/generated-files.ts'
+
+const folder = path.join(import.meta.dirname, '../packages/destination-catalog/src/definitions')
+rmSync(path.join(folder, 'actions'), { recursive: true, force: true })
+mkdirSync(path.join(folder, 'actions'))
+const files = generatedFiles()
+for (const [file, text] of files) writeFileSync(path.join(folder, file), text)
+console.log(`${files.size} files written`)
