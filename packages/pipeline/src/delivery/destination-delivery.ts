@@ -79,7 +79,7 @@ export class DestinationDelivery {
   }
 
   #newLane(): Lane {
-    const { store, clock, random, memory, metrics, logger, newClient, onDelivered } = this.#deps
+    const { store, clock, random, memory, metrics, logger, onDelivered } = this.#deps
     const { id } = this.#destination
     return new Lane({
       destinationId: id,
