@@ -207,7 +207,7 @@ function isStartingPoint(file: string): boolean {
   // A program of a client library is run by its name, where the library is installed (tests/clients/toolchains.ts).
   if (/^tests\/clients\/drivers\/[^/]+\.mjs$/.test(file)) return true
   // A destination type is loaded by the name of its folder (packages/destinations/src/registry.ts).
-  return /^packages\/destinations\/src\/([^/]+)\/\1(\.cases)?\.ts$/.test(file)
+  return /^packages\/destinations\/src\/types\/([^/]+)\/\1(\.cases)?\.ts$/.test(file)
 }
 
 function found(pattern: RegExp, among: readonly (readonly [string, string])[]): string[] {

@@ -11,7 +11,7 @@ export interface NewType {
 }
 
 /** Folder of the types and folder of their guides, in a checkout. */
-export const TYPES_FOLDER = 'packages/destinations/src'
+export const TYPES_FOLDER = 'packages/destinations/src/types'
 export const GUIDES_FOLDER = 'docs/destinations'
 
 /** Files of the type by their path in a checkout. They work as they are, and are written to be changed. */
@@ -32,7 +32,7 @@ export function typeName(folder: string): string {
 
 function definitionFile({ folder, displayName, category, now }: NewType): string {
   const time = `${now.toISOString().slice(0, 10)}T08:00:00.000Z`
-  return `import { cloudDefinition } from '../cloud-definition.ts'
+  return `import { cloudDefinition } from '../../cloud-definition.ts'
 
 export const definition = cloudDefinition({
   id: '${resourceId(now.getTime(), randomBytes(14))}',
@@ -56,9 +56,9 @@ export const definition = cloudDefinition({
 
 function codeFile({ folder, displayName }: NewType): string {
   return `import type { JsonObject, StoredEvent } from '@millrace/protocol'
-import type { DestinationModule, TransformContext } from '../definition.ts'
-import { duplicateId, eventProperties, eventTime, present, trackName, userId, userTraits } from '../event-facts.ts'
-import { type RequestObject, requestObject } from '../request-object.ts'
+import type { DestinationModule, TransformContext } from '../../definition.ts'
+import { duplicateId, eventProperties, eventTime, present, trackName, userId, userTraits } from '../../event/event-facts.ts'
+import { type RequestObject, requestObject } from '../../requests/request-object.ts'
 import { definition } from './definition.ts'
 
 /**
@@ -105,8 +105,8 @@ function knownUser(event: StoredEvent): string {
 
 function casesFile({ folder }: NewType): string {
   return `import type { JsonObject } from '@millrace/protocol'
-import type { DestinationCase } from '../destination-case.ts'
-import { requestObject } from '../request-object.ts'
+import type { DestinationCase } from '../../destination-case.ts'
+import { requestObject } from '../../requests/request-object.ts'
 
 const config = { apiKey: 'x7Hq2exampleOnlyKey' }
 

@@ -123,7 +123,7 @@ test.each<[words: string[], env: Record<string, string>, text: string]>([
   [['zendesk'], { DESTINATION_LIVE_CONFIG: `{"apiToken": "${TOKEN}"` }, 'DESTINATION_LIVE_CONFIG is no JSON'],
   [['zendesk'], { DESTINATION_LIVE_CONFIG: `"${TOKEN}"` }, 'DESTINATION_LIVE_CONFIG is no object'],
   [['zendesk', '--config', 'none.json'], {}, 'none.json'],
-  [['none'], inVariable(credentials), 'there is no destination type in packages/destinations/src/none'],
+  [['none'], inVariable(credentials), 'there is no destination type in packages/destinations/src/types/none'],
   [['zendesk', '--case', 'xyz'], inVariable(credentials), 'no documented case of zendesk has xyz in its name'],
   [['zendesk', '--origin', 'cinema'], inVariable(credentials), 'cinema is no address'],
   [[], {}, 'give one name'],

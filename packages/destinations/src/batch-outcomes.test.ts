@@ -1,7 +1,7 @@
 import type { JsonObject, StoredEvent } from '@millrace/protocol'
 import { expect, test } from 'vitest'
 import { DestinationRegistry } from './registry.ts'
-import type { RequestObject } from './request-object.ts'
+import type { RequestObject } from './requests/request-object.ts'
 import { runTransform } from './run-transform.ts'
 import { batchKeyOf, batchOutcomesOf, classifierOf, tokenGrantOf } from './shield.ts'
 

@@ -6,9 +6,9 @@ import type {
   StoredEvent,
   TokenGrant,
 } from '@millrace/protocol'
-import type { ConfigFault } from './config-fault.ts'
+import type { ConfigFault } from './config/config-fault.ts'
 import type { RemoteCode } from './remote-code.ts'
-import type { RequestObject } from './request-object.ts'
+import type { RequestObject } from './requests/request-object.ts'
 
 /** How a destination is delivered to (contracts/destinations.md §6). Only `cloud` ones are built so far. */
 export type DestinationKind = 'cloud' | 'stream' | 'object-storage' | 'key-value' | 'spreadsheet' | 'warehouse-stream'

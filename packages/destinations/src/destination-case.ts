@@ -1,5 +1,5 @@
 import type { JsonObject } from '@millrace/protocol'
-import type { RequestObject } from './request-object.ts'
+import type { RequestObject } from './requests/request-object.ts'
 
 /**
  * What a destination makes of one event, as data: it is test, documentation and sample at once. The cases of a type

@@ -3,18 +3,18 @@ import { join } from 'node:path'
 import { EVENT_TYPES, isJsonObject, type JsonObject, type JsonValue, type StoredEvent } from '@millrace/protocol'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { Masking } from './config/masking.ts'
+import { secretValues } from './config/secrets.ts'
 import type { DestinationModule } from './definition.ts'
 import type { DestinationCase } from './destination-case.ts'
-import { Masking } from './masking.ts'
 import { DestinationRegistry } from './registry.ts'
-import { jsonBody, requestObject } from './request-object.ts'
+import { jsonBody, requestObject } from './requests/request-object.ts'
+import { toWire } from './requests/wire.ts'
 import { runTransform } from './run-transform.ts'
-import { secretValues } from './secrets.ts'
 import { batchKeyOf, batchLimitsOf, joinedRequest, refusalOf } from './shield.ts'
-import { toWire } from './wire.ts'
 
 /** What holds for each destination type. A new folder is tested by being there. */
-const folders = readdirSync(import.meta.dirname, { withFileTypes: true }).flatMap((entry) =>
+const folders = readdirSync(join(import.meta.dirname, 'types'), { withFileTypes: true }).flatMap((entry) =>
   entry.isDirectory() ? [entry.name] : [],
 )
 const guides = join(import.meta.dirname, '../../../docs/destinations')
@@ -59,8 +59,8 @@ const anyEvent = fc
 
 const types = await Promise.all(
   folders.map(async (folder) => {
-    const { destination } = (await import(`./${folder}/${folder}.ts`)) as { destination: DestinationModule }
-    const { cases } = (await import(`./${folder}/${folder}.cases.ts`)) as { cases: DestinationCase[] }
+    const { destination } = (await import(`./types/${folder}/${folder}.ts`)) as { destination: DestinationModule }
+    const { cases } = (await import(`./types/${folder}/${folder}.cases.ts`)) as { cases: DestinationCase[] }
     return { folder, destination, definition: destination.definition, cases }
   }),
 )

@@ -1,4 +1,16 @@
-export type { ConfigFault } from './config-fault.ts'
+export type { ConfigFault } from './config/config-fault.ts'
+export { maskedRequestObject } from './config/masked-request-object.ts'
+export { Masking } from './config/masking.ts'
+export {
+  credentialNames,
+  isSecretHeader,
+  MASK,
+  maskConfig,
+  secretValues,
+  unmaskConfig,
+  withoutMasks,
+  withoutSecrets,
+} from './config/secrets.ts'
 export type {
   DestinationDefinition,
   DestinationKind,
@@ -7,9 +19,6 @@ export type {
   RequestBatches,
   TransformContext,
 } from './definition.ts'
-export { maskedRequestObject } from './masked-request-object.ts'
-export { Masking } from './masking.ts'
-export { type Override, overriddenConfig } from './override.ts'
 export { DestinationRegistry, type MoreTypes } from './registry.ts'
 export type {
   RemoteAnswer,
@@ -20,18 +29,10 @@ export type {
   RemoteUnit,
   SendRemote,
 } from './remote-code.ts'
-export { jsonBody, type RequestObject } from './request-object.ts'
+export { type Override, overriddenConfig } from './requests/override.ts'
+export { jsonBody, type RequestObject } from './requests/request-object.ts'
+export { toWire, type WireRequest } from './requests/wire.ts'
 export { runTransform, type TransformResult } from './run-transform.ts'
-export {
-  credentialNames,
-  isSecretHeader,
-  MASK,
-  maskConfig,
-  secretValues,
-  unmaskConfig,
-  withoutMasks,
-  withoutSecrets,
-} from './secrets.ts'
 export {
   batchKeyOf,
   batchLimitsOf,
@@ -48,4 +49,3 @@ export {
   trustedHostsOf,
   wantsEvent,
 } from './shield.ts'
-export { toWire, type WireRequest } from './wire.ts'

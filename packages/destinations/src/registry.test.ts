@@ -6,7 +6,7 @@ import type { JsonObject, JsonValue } from '@millrace/protocol'
 import { describe, expect, test } from 'vitest'
 import type { DestinationDefinition, DestinationModule } from './definition.ts'
 import { DestinationRegistry } from './registry.ts'
-import { destination as webhook } from './webhook/webhook.ts'
+import { destination as webhook } from './types/webhook/webhook.ts'
 
 const root = join(import.meta.dirname, '../../..')
 const registry = new DestinationRegistry([webhook])
@@ -174,8 +174,8 @@ test('the type that the guide adds, a folder and nothing else, works beside the 
     cpSync(join(import.meta.dirname, '../package.json'), join(directory, 'package.json'))
     symlinkSync(join(root, 'node_modules'), join(directory, 'node_modules'))
     for (const [path, text] of files) {
-      mkdirSync(dirname(join(src, path)), { recursive: true })
-      writeFileSync(join(src, path), text)
+      mkdirSync(dirname(join(src, 'types', path)), { recursive: true })
+      writeFileSync(join(src, 'types', path), text)
     }
     const output = execFileSync(process.execPath, ['--input-type=module', '--eval', USE_OF_THE_NEW_TYPE], { cwd: src })
     const { names, outcomes, expected, faults, masked, shown } = JSON.parse(output.toString())
@@ -193,7 +193,7 @@ test('the type that the guide adds, a folder and nothing else, works beside the 
 /** What gateway, pipeline and control plane do with a type, by the registry alone. */
 const USE_OF_THE_NEW_TYPE = `
   import { DestinationRegistry, Masking, maskConfig, runTransform, secretValues } from './index.ts'
-  import { cases } from './cinema-crm/cinema-crm.cases.ts'
+  import { cases } from './types/cinema-crm/cinema-crm.cases.ts'
   const registry = await DestinationRegistry.load()
   const type = registry.find('CINEMA_CRM')
   const results = cases.map(({ event, config }) => runTransform(type, event, config, {}))

@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'
+import path from 'node:path'
 import { isNestedDeeper, type JsonObject } from '@millrace/protocol'
 import { Ajv, type ValidateFunction } from 'ajv'
-import { type ConfigFault, faultsOf } from './config-fault.ts'
+import { type ConfigFault, faultsOf } from './config/config-fault.ts'
+import { reservedKind } from './config/reserved-names.ts'
 import type { DestinationModule } from './definition.ts'
-import { reservedKind } from './reserved-names.ts'
 
+const TYPES_FOLDER = path.join(import.meta.dirname, 'types')
 const MAX_CONFIG_BYTES = 64 * 1024
 /** Schemas and templates follow a config by recursion. */
 const MAX_CONFIG_LEVELS = 200
@@ -25,7 +27,7 @@ export interface RegistryOptions {
   readonly more?: MoreTypes
 }
 
-/** The destination types there are. A type is a folder beside this file whose module bears the folder's name. */
+/** The destination types there are. A type is a folder in `types` whose module bears the folder's name. */
 export class DestinationRegistry {
   readonly #modules: ReadonlyMap<string, DestinationModule>
   readonly #validators = new Map<string, ValidateFunction>()
@@ -47,9 +49,9 @@ export class DestinationRegistry {
   }
 
   static async load(options?: RegistryOptions): Promise<DestinationRegistry> {
-    const folders = readdirSync(import.meta.dirname, { withFileTypes: true }).filter((entry) => entry.isDirectory())
+    const folders = readdirSync(TYPES_FOLDER, { withFileTypes: true }).filter((entry) => entry.isDirectory())
     const modules = folders.map(async ({ name }) => {
-      const { destination } = (await import(`./${name}/${name}.ts`)) as { destination: DestinationModule }
+      const { destination } = (await import(`./types/${name}/${name}.ts`)) as { destination: DestinationModule }
       return destination
     })
     return new DestinationRegistry(await Promise.all(modules), options)

@@ -1,6 +1,6 @@
 import type { JsonObject, StoredEvent } from '@millrace/protocol'
-import type { ConfigFault } from './config-fault.ts'
-import type { RequestObject } from './request-object.ts'
+import type { ConfigFault } from './config/config-fault.ts'
+import type { RequestObject } from './requests/request-object.ts'
 
 /**
  * Code of a destination that runs outside of the server's own threads, and needs an answer before it makes its next request.

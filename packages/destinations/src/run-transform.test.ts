@@ -1,9 +1,9 @@
 import type { StoredEvent } from '@millrace/protocol'
 import { describe, expect, test } from 'vitest'
 import type { DestinationModule, TransformContext } from './definition.ts'
-import { requestObject } from './request-object.ts'
+import { requestObject } from './requests/request-object.ts'
 import { runTransform } from './run-transform.ts'
-import { definition } from './webhook/definition.ts'
+import { definition } from './types/webhook/definition.ts'
 
 const event = {
   type: 'track',

@@ -1,6 +1,6 @@
 import type { JsonObject, StoredEvent } from '@millrace/protocol'
 import type { DestinationModule, EventMetadata, TransformContext } from './definition.ts'
-import { filledBody, isRequestObject, type RequestObject } from './request-object.ts'
+import { filledBody, isRequestObject, type RequestObject } from './requests/request-object.ts'
 import { supportsType } from './shield.ts'
 
 const MAX_REQUESTS = 100

@@ -7,7 +7,7 @@ import type {
   TokenGrant,
 } from '@millrace/protocol'
 import type { DestinationModule, RequestBatches } from './definition.ts'
-import { isRequestObject, type RequestObject } from './request-object.ts'
+import { isRequestObject, type RequestObject } from './requests/request-object.ts'
 
 /*
  * Every call into the code of a destination goes through here: whatever that code does, it costs the event at hand and

@@ -1,7 +1,7 @@
 import type { JsonObject } from '@millrace/protocol'
 import { expect, test } from 'vitest'
 import { DestinationRegistry } from './registry.ts'
-import { jsonBody } from './request-object.ts'
+import { jsonBody } from './requests/request-object.ts'
 import { runTransform } from './run-transform.ts'
 
 const registry = await DestinationRegistry.load()

@@ -1,8 +1,8 @@
 import type { JsonObject, StoredEvent } from '@millrace/protocol'
 import { expect, test } from 'vitest'
 import { DestinationRegistry } from './registry.ts'
+import { toWire } from './requests/wire.ts'
 import { runTransform } from './run-transform.ts'
-import { toWire } from './wire.ts'
 
 const registry = await DestinationRegistry.load()
 const token = 'x7Hq2exampleOnlyToken'

@@ -1,0 +1,47 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '@millrace/protocol'
+import type { RequestBatches } from '../../definition.ts'
+import { refusedRequests } from '../../requests/refused-requests.ts'
+import type { RequestObject } from '../../requests/request-object.ts'
+
+const UPLOAD = '/2/httpapi'
+/** Amplitude recommends the batch endpoint for uploads of more events. */
+const MAX_UPLOADED = 10
+
+/**
+ * Uploads of several events as one. A refused upload names the events at fault; none of it is stored.
+ *
+ * @see docs/destinations/amplitude.md "Batches"
+ */
+export const batches: RequestBatches = {
+  takesManyOfOneUser: false,
+  limits: () => ({ maxEvents: 1_000, maxBytes: 3_500_000 }),
+  key: ({ endpoint }) => (endpoint.endsWith(UPLOAD) ? endpoint : undefined),
+  join(requests) {
+    const [first] = requests
+    const events = requests.flatMap(eventsOf)
+    if (requests.length === 1) return first!
+    const endpoint = events.length > MAX_UPLOADED ? first!.endpoint.replace(UPLOAD, '/batch') : first!.endpoint
+    return { ...first!, endpoint, body: { ...first!.body, JSON: { ...first!.body.JSON, events } } }
+  },
+  outcomes({ status, body }, requests) {
+    if (status !== 400 || !isJsonObject(body)) return undefined
+    const refused = new Set([
+      ...indexesIn(body['events_with_invalid_fields']),
+      ...indexesIn(body['events_with_missing_fields']),
+      ...indexesIn(body['events_with_invalid_id_lengths']),
+    ])
+    if (refused.size === 0) return undefined
+    const counts = requests.map((request) => eventsOf(request).length)
+    return refusedRequests(counts, refused).map((isRefused) => (isRefused ? 'abort' : 'resend'))
+  },
+}
+
+function eventsOf({ body }: RequestObject): JsonObject[] {
+  return body.JSON['events'] as JsonObject[]
+}
+
+/** From the name of a field to the indexes of events in which it is wrong. */
+function indexesIn(byField: JsonValue | undefined): number[] {
+  if (!isJsonObject(byField)) return []
+  return Object.values(byField).flatMap((indexes) => (Array.isArray(indexes) ? indexes.map(Number) : []))
+}

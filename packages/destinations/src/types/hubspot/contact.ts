@@ -1,0 +1,42 @@
+import { isJsonObject, type JsonObject, type JsonValue, type StoredEvent } from '@millrace/protocol'
+import { duplicateId, present, userTraits } from '../../event/event-facts.ts'
+import { personOf } from '../../event/person.ts'
+import { propertyText, renamed } from './property-values.ts'
+
+/**
+ * An identify as a contact, which HubSpot makes or updates by its e-mail address. The trace id comes back with a refusal.
+ *
+ * @throws Error without an e-mail address.
+ * @see https://developers.hubspot.com/docs/api-reference/legacy/crm/objects/contacts/batch/upsert-contacts
+ */
+export function contactInput(event: StoredEvent, { contactProperties }: JsonObject): JsonObject {
+  const traits = userTraits(event)
+  const person = personOf(event)
+  if (person.email === undefined) throw new Error('traits.email is missing: HubSpot knows contacts by it')
+  return {
+    id: person.email,
+    idProperty: 'email',
+    ...present({ objectWriteTraceId: duplicateId(event) }),
+    properties: {
+      email: person.email,
+      ...present({
+        firstname: person.firstName,
+        lastname: person.lastName,
+        phone: person.phone,
+        address: person.street,
+        city: person.city,
+        state: person.region,
+        zip: person.postalCode,
+        country: person.country,
+        company: companyOf(traits),
+        jobtitle: propertyText(traits['title'] ?? traits['jobTitle']),
+        website: propertyText(traits['website']),
+      }),
+      ...renamed(traits, contactProperties),
+    },
+  }
+}
+
+function companyOf({ company }: JsonObject): JsonValue | undefined {
+  return propertyText(isJsonObject(company) ? company['name'] : company)
+}

@@ -1,0 +1,45 @@
+import { isJsonObject, type JsonObject } from '@millrace/protocol'
+import type { RequestBatches } from '../../definition.ts'
+import { refusedRequests } from '../../requests/refused-requests.ts'
+import type { RequestObject } from '../../requests/request-object.ts'
+
+/** By route: maximum records of a request. */
+const MAX_RECORDS: Readonly<Record<string, number>> = { '/import': 2_000, '/engage': 200, '/groups': 200 }
+/** The documented limit of a body is 2 MB. */
+const MAX_BYTES = 2_000_000
+
+/**
+ * Lists of records for one route. A strict import stores the events that pass and names the others.
+ *
+ * @see docs/destinations/mixpanel.md "Batches"
+ */
+export const batches: RequestBatches = {
+  takesManyOfOneUser: false,
+  limits: () => ({ maxEvents: 2_000, maxBytes: MAX_BYTES }),
+  maxEvents: (request) => MAX_RECORDS[routeOf(request)] ?? 1,
+  key(request) {
+    const isList = MAX_RECORDS[routeOf(request)] !== undefined && request.body.JSON_ARRAY['batch'] !== undefined
+    return isList ? JSON.stringify([request.endpoint, request.params, request.headers]) : undefined
+  },
+  join(requests, bodies) {
+    const [first] = requests
+    if (requests.length === 1) return first!
+    const batch = `[${bodies.map((list) => list.slice(1, -1)).join(',')}]`
+    return { ...first!, body: { ...first!.body, JSON_ARRAY: { batch } } }
+  },
+  outcomes({ status, body }, requests) {
+    const failed = status === 400 && isJsonObject(body) ? body['failed_records'] : undefined
+    if (!Array.isArray(failed)) return undefined
+    const refused = new Set(failed.map((record) => (isJsonObject(record) ? Number(record['index']) : Number.NaN)))
+    const counts = requests.map((request) => recordsOf(request).length)
+    return refusedRequests(counts, refused).map((isRefused) => (isRefused ? 'abort' : 'delivered'))
+  },
+}
+
+function routeOf({ endpoint }: RequestObject): string {
+  return new URL(endpoint).pathname
+}
+
+function recordsOf({ body }: RequestObject): JsonObject[] {
+  return JSON.parse(body.JSON_ARRAY['batch'] as string)
+}

@@ -1,0 +1,85 @@
+import type { JsonObject, StoredEvent, TokenGrant } from '@millrace/protocol'
+import { clientCredentials, refreshTokenGrant, requiredText, TOKEN_HEADER } from '../../config/oauth.ts'
+import type { DestinationModule, TransformContext } from '../../definition.ts'
+import { userId, userTraits } from '../../event/event-facts.ts'
+import { type RequestObject, requestObject } from '../../requests/request-object.ts'
+import { batches, recordOutcomes } from './batches.ts'
+import { definition } from './definition.ts'
+import { recordFields } from './record-fields.ts'
+
+/**
+ * Creates or updates a lead or a contact for each identify, found by an external id.
+ *
+ * @see docs/destinations/salesforce.md
+ */
+export const destination: DestinationModule = {
+  definition,
+  transform,
+  testConnection,
+  tokenGrant,
+  classify,
+  batches,
+}
+
+/** Summer '26. */
+const API_VERSION = 'v67.0'
+
+function transform(event: StoredEvent, { config }: TransformContext): RequestObject[] {
+  const object = objectOf(config)
+  const field = requiredText(config, 'externalIdField')
+  const traits = userTraits(event)
+  const record: JsonObject = {
+    attributes: { type: object },
+    ...recordFields(object, traits, config),
+    [field]: externalId(event, traits, config),
+  }
+  return [
+    requestObject({
+      method: 'PATCH',
+      endpoint: `${originOf(config)}/services/data/${API_VERSION}/composite/sobjects/${object}/${field}`,
+      headers: { 'content-type': 'application/json', authorization: TOKEN_HEADER },
+      body: { JSON: { allOrNone: false, records: [record] } },
+    }),
+  ]
+}
+
+/** Lists the resources of the version. */
+function testConnection({ config }: TransformContext): RequestObject {
+  return requestObject({
+    method: 'GET',
+    endpoint: `${originOf(config)}/services/data/${API_VERSION}/`,
+    headers: { authorization: TOKEN_HEADER },
+  })
+}
+
+function tokenGrant(config: JsonObject): TokenGrant {
+  const tokenUrl = `${originOf(config)}/services/oauth2/token`
+  return config['oauthGrant'] === 'refresh_token'
+    ? refreshTokenGrant(config, tokenUrl)
+    : clientCredentials(config, tokenUrl)
+}
+
+/** An answer 200 holds a result for each record. */
+function classify({ status, body }: { status: number; body: unknown }) {
+  const outcomes = status === 200 ? recordOutcomes(body) : undefined
+  if (outcomes === undefined) return undefined
+  if (outcomes.includes('delivered')) return 'delivered'
+  return outcomes.includes('retry') ? 'retry' : 'abort'
+}
+
+function externalId(event: StoredEvent, traits: JsonObject, config: JsonObject): string {
+  const isEmail = config['externalId'] === 'email'
+  const id = isEmail ? traits['email'] : userId(event)
+  if (typeof id === 'string' && id !== '') return id
+  throw new Error(`${isEmail ? 'email' : 'userId'} is missing`)
+}
+
+function objectOf({ object }: JsonObject): 'Lead' | 'Contact' {
+  if (object === undefined || object === null || object === 'Lead') return 'Lead'
+  if (object === 'Contact') return 'Contact'
+  throw new Error(`Unsupported object ${String(object)}`)
+}
+
+function originOf(config: JsonObject): string {
+  return requiredText(config, 'instanceUrl').replace(/\/$/, '')
+}

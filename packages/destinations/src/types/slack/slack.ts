@@ -1,0 +1,56 @@
+import { type AnswerClass, isJsonObject, type JsonObject, type StoredEvent } from '@millrace/protocol'
+import type { DestinationModule, TransformContext } from '../../definition.ts'
+import {
+  acceptsMessage,
+  isText,
+  type PostedMessage,
+  postedMessage,
+  wantsMessage,
+} from '../../messages/posted-message.ts'
+import { webhookAddress } from '../../messages/webhook-address.ts'
+import { type RequestObject, requestObject } from '../../requests/request-object.ts'
+import { definition } from './definition.ts'
+import { service } from './service.ts'
+
+/**
+ * Posts a message to the channel of an incoming webhook, or with a bot token to any channel of the app.
+ *
+ * @see docs/destinations/slack.md
+ */
+export const destination: DestinationModule = {
+  definition,
+  transform,
+  accepts: (messageType, config) => acceptsMessage(messageType, config, service),
+  wants: wantsMessage,
+  classify,
+}
+
+function transform(event: StoredEvent, context: TransformContext): RequestObject[] {
+  const message = postedMessage(event, context.config, service)
+  return message === undefined ? [] : [posted(message, context)]
+}
+
+/** An error may come with status 200, as everywhere in Slack's API. */
+function classify({ status, body }: { status: number; body: unknown }): AnswerClass | undefined {
+  if (status < 200 || status > 299 || !isJsonObject(body) || body['ok'] !== false) return undefined
+  return PASSING.has(String(body['error'])) ? 'retry' : 'abort'
+}
+
+/** Slack's own trouble, and a token that has to be renewed: as with an answer 401, the events wait for it. */
+const PASSING = new Set(['ratelimited', 'rate_limited', 'internal_error', 'invalid_auth', 'account_inactive'])
+
+/** The text is what notifications show; blocks replace it in the channel. */
+function posted({ text, parts, entry }: PostedMessage, context: TransformContext): RequestObject {
+  const { webhookUrl, botToken, channel } = context.config
+  const message: JsonObject = parts.length === 0 ? { text } : { text, blocks: [...parts] }
+  const headers: JsonObject = { 'content-type': 'application/json' }
+  if (!isText(botToken)) {
+    const endpoint = webhookAddress(webhookUrl, context)
+    return requestObject({ method: 'POST', endpoint, headers, body: { JSON: message } })
+  }
+  const place = [entry['channel'], channel].find(isText)
+  if (place === undefined) throw new Error('channel is missing: a bot token needs one')
+  headers['authorization'] = context.bearer(botToken)
+  const endpoint = 'https://slack.com/api/chat.postMessage'
+  return requestObject({ method: 'POST', endpoint, headers, body: { JSON: { channel: place, ...message } } })
+}
