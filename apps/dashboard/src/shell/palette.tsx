@@ -5,7 +5,7 @@ import { type KeyboardEvent, useEffect, useId, useState } from 'react'
 import { takeHeldKeys } from './held-keys.ts'
 import { Icon } from './icon.tsx'
 import styles from './palette.module.css'
-import { usePaletteEntries } from './palette-entries.ts'
+import { type PaletteEntry, usePaletteEntries } from './palette-entries.ts'
 
 /** Short enough to feel immediate, long enough to avoid a request for each letter. */
 const PAUSE_MS = 120
@@ -83,27 +83,42 @@ export function Palette({ onClose, onKeys }: PaletteProps) {
           onKeyDown={onKeyDown}
         />
       </div>
-      <div role="listbox" id={listId} aria-label="Results" className={styles.list} tabIndex={-1}>
-        {entries.map(({ key, text, kind, icon }, index) => (
-          // biome-ignore lint/a11y/useKeyWithClickEvents: the field above takes the keys
-          <div
-            key={key}
-            id={`${listId}-${index}`}
-            role="option"
-            tabIndex={-1}
-            aria-selected={index === at}
-            className={styles.entry}
-            ref={index === at ? (element) => element?.scrollIntoView({ block: 'nearest' }) : undefined}
-            onMouseMove={() => setChosen(index)}
-            onClick={() => run(index)}
-          >
-            <Icon name={icon} />
-            <span className={styles.text}>{text}</span>
-            <span className={styles.kind}>{kind}</span>
-          </div>
-        ))}
-        {entries.length === 0 && <p className={styles.none}>No results.</p>}
-      </div>
+      <PaletteList id={listId} entries={entries} at={at} onPoint={setChosen} onRun={run} />
     </Modal>
+  )
+}
+
+interface PaletteListProps {
+  readonly id: string
+  readonly entries: readonly PaletteEntry[]
+  /** Index of the entry that Enter runs. */
+  readonly at: number
+  readonly onPoint: (index: number) => void
+  readonly onRun: (index: number) => void
+}
+
+function PaletteList({ id, entries, at, onPoint, onRun }: PaletteListProps) {
+  return (
+    <div role="listbox" id={id} aria-label="Results" className={styles.list} tabIndex={-1}>
+      {entries.map(({ key, text, kind, icon }, index) => (
+        // biome-ignore lint/a11y/useKeyWithClickEvents: the field above takes the keys
+        <div
+          key={key}
+          id={`${id}-${index}`}
+          role="option"
+          tabIndex={-1}
+          aria-selected={index === at}
+          className={styles.entry}
+          ref={index === at ? (element) => element?.scrollIntoView({ block: 'nearest' }) : undefined}
+          onMouseMove={() => onPoint(index)}
+          onClick={() => onRun(index)}
+        >
+          <Icon name={icon} />
+          <span className={styles.text}>{text}</span>
+          <span className={styles.kind}>{kind}</span>
+        </div>
+      ))}
+      {entries.length === 0 && <p className={styles.none}>No results.</p>}
+    </div>
   )
 }

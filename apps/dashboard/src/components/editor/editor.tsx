@@ -1,28 +1,13 @@
-import { autocompletion, closeBrackets, closeBracketsKeymap, completionKeymap } from '@codemirror/autocomplete'
-import { defaultKeymap, history, historyKeymap, indentWithTab } from '@codemirror/commands'
+import { autocompletion } from '@codemirror/autocomplete'
 import { javascript } from '@codemirror/lang-javascript'
 import { json } from '@codemirror/lang-json'
-import {
-  bracketMatching,
-  foldGutter,
-  foldKeymap,
-  indentOnInput,
-  indentUnit,
-  syntaxHighlighting,
-} from '@codemirror/language'
-import { type Diagnostic, lintGutter, lintKeymap, setDiagnostics } from '@codemirror/lint'
+import { syntaxHighlighting } from '@codemirror/language'
+import { type Diagnostic, setDiagnostics } from '@codemirror/lint'
 import { Compartment, EditorState, type Extension, type Text } from '@codemirror/state'
-import {
-  drawSelection,
-  EditorView,
-  highlightActiveLine,
-  highlightActiveLineGutter,
-  highlightSpecialChars,
-  keymap,
-  lineNumbers,
-} from '@codemirror/view'
+import { EditorView, keymap } from '@codemirror/view'
 import { useEffect, useRef } from 'react'
 import { cspNonce } from '../../csp-nonce.ts'
+import { EDITING, KEYS } from './editing.ts'
 import { EDITOR_LOOK, HIGHLIGHTS } from './editor-look.ts'
 import type { CodeFault, CodePlace, EditorProps } from './editor-props.ts'
 
@@ -54,31 +39,9 @@ export function Editor({
         doc: value,
         extensions: [
           EditorView.cspNonce.of(cspNonce()),
-          lineNumbers(),
-          foldGutter(),
-          lintGutter(),
-          highlightSpecialChars(),
-          history(),
-          drawSelection(),
-          indentOnInput(),
-          indentUnit.of('  '),
-          bracketMatching(),
-          closeBrackets(),
-          highlightActiveLine(),
-          highlightActiveLineGutter(),
+          EDITING,
           autocompletion({ override: [(context) => latest.current.completions?.(context) ?? null] }),
-          keymap.of([
-            { key: 'Mod-Enter', run: () => run(latest.current.onRun) },
-            ...closeBracketsKeymap,
-            ...completionKeymap,
-            ...defaultKeymap,
-            ...historyKeymap,
-            ...foldKeymap,
-            ...lintKeymap,
-            // Escape, then Tab leaves the editor, as CodeMirror's guide recommends.
-            indentWithTab,
-          ]),
-          EditorView.lineWrapping,
+          keymap.of([{ key: 'Mod-Enter', run: () => run(latest.current.onRun) }, ...KEYS]),
           EDITOR_LOOK,
           syntaxHighlighting(HIGHLIGHTS),
           changing.current.language.of(languageOf(language)),

@@ -1,37 +1,25 @@
 import type { ListedEvent } from '@millrace/api-types'
-import { useQuery } from '@tanstack/react-query'
 import { useCallback, useEffect, useMemo, useReducer, useRef } from 'react'
 import { useEvents, useRecentEvents } from '../../api/events.ts'
-import { reading } from '../../api/reading.ts'
 import { type TailState, useTail } from '../../api/tail.ts'
 import type { TailMessage } from '../../api/tail-messages.ts'
 import type { ReadState } from '../../components/states/read-state.ts'
 import type { AskedEvents } from './events-search.ts'
 import { NO_LIVE_EVENTS, nextLiveEvents, shownRows } from './live-events.ts'
+import { type OlderEvents, PAGE, useOlderEvents } from './use-older-events.ts'
 
-const PAGE = 100
 const MAX_PAGE = 500
-/** Maximum of automatic searches before the user is asked to continue. */
-const MAX_EMPTY_PAGES = 5
 /** Poll interval if the stream is unavailable, or does not identify the events. */
 const POLL_MS = 5000
 const TOLD_AGAIN_MS = 1000
 
-export interface EventStream {
+export interface EventStream extends OlderEvents {
   readonly reading: ReadState<unknown>
   readonly rows: readonly ListedEvent[]
   /** New rows that are not shown yet. */
   readonly waiting: number
   readonly skipped: number
   readonly tail: TailState
-  /** Whether older rows may follow. */
-  readonly hasMore: boolean
-  /** The last page ended before it was full: the search reached the limit of one call. */
-  readonly hasLookedBack: boolean
-  /** Where the search continues, once known. */
-  readonly lookedBackTo: string | undefined
-  readonly isLoadingMore: boolean
-  readonly loadMore: () => void
   readonly release: () => void
 }
 
@@ -99,41 +87,15 @@ export function useEventStream(
     if (firstPage !== undefined) step({ kind: 'read' })
   }, [firstPage])
   const rows = useMemo(() => shownRows(live, listed), [live, listed])
-
-  const last = pages?.at(-1)
-  const hasLookedBack = last !== undefined && last.paging.next !== '' && last.elements.length < PAGE
-  const { fetchNextPage, isFetchingNextPage } = past
-  // A busy server may find nothing within the time of one call, even if a match is near.
-  const isNothingYet = hasLookedBack && listed.length === 0 && (pages?.length ?? 0) < MAX_EMPTY_PAGES
-  useEffect(() => {
-    if (isNothingYet && !isFetchingNextPage) void fetchNextPage()
-  }, [isNothingYet, isFetchingNextPage, fetchNextPage])
   return {
+    ...useOlderEvents(past),
     reading: past,
     rows,
     waiting: live.waiting.length,
     skipped: live.skipped,
     tail: isLive ? tail : 'closed',
-    hasMore: past.hasNextPage,
-    hasLookedBack: hasLookedBack && !isNothingYet,
-    lookedBackTo: useTimeOfCursor(hasLookedBack ? last.paging.next : undefined),
-    isLoadingMore: isFetchingNextPage,
-    loadMore: useCallback(() => {
-      if (!isFetchingNextPage) void fetchNextPage()
-    }, [fetchNextPage, isFetchingNextPage]),
     release: useCallback(() => step({ kind: 'released' }), []),
   }
-}
-
-/** A cursor is a place in the log, independent of filters: the event before it tells the time. */
-function useTimeOfCursor(next: string | undefined): string | undefined {
-  const cursor = next === undefined ? undefined : new URL(next, window.location.origin).searchParams.get('cursor')
-  const { data } = useQuery({
-    ...reading<{ events: ListedEvent[] }>('/v2/events', { cursor, limit: 1 }),
-    enabled: typeof cursor === 'string',
-    staleTime: Number.POSITIVE_INFINITY,
-  })
-  return typeof cursor === 'string' ? data?.events[0]?.acceptedAt : undefined
 }
 
 function inRange(events: readonly ListedEvent[], from: string | undefined, to: string | undefined) {

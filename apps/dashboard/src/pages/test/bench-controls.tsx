@@ -19,35 +19,12 @@ export function BenchControls({ bench, workspace, definitions }: BenchControlsPr
   const [isOverriding, setOverriding] = useState(false)
   const { target, stage, force, override } = bench
   const overrideId = useId()
-  const options = [
-    {
-      group: 'Destinations',
-      items: workspace.destinations.map(({ id, name, enabled }) => option('destination', id, name, enabled)),
-    },
-    { group: 'Sources', items: workspace.sources.map(({ id, name, enabled }) => option('source', id, name, enabled)) },
-  ]
-  const choose = (value: string | null) => {
-    const [kind, id] = (value ?? '').split(':')
-    if (id !== undefined) bench.choose(kind as 'destination' | 'source', id)
-  }
   const canRun = target !== undefined && bench.message !== undefined
   const variables = definitions.find(({ name }) => target?.kind === 'destination' && name === target.destination.type)
   return (
     <>
       <div className={styles.controls}>
-        <Select
-          aria-label="Destination, or source for all its destinations"
-          placeholder="Destination, or source for all its destinations"
-          className={styles.target}
-          data={options.filter(({ items }) => items.length > 0)}
-          value={target === undefined ? null : `${target.kind}:${target.id}`}
-          onChange={choose}
-          searchable
-          limit={200}
-          maxDropdownHeight={420}
-          nothingFoundMessage="No match."
-          allowDeselect={false}
-        />
+        <TargetSelect bench={bench} workspace={workspace} />
         <Checkbox
           size="xs"
           label="User transformation"
@@ -112,6 +89,36 @@ export function BenchControls({ bench, workspace, definitions }: BenchControlsPr
         </div>
       )}
     </>
+  )
+}
+
+function TargetSelect({ bench, workspace }: Pick<BenchControlsProps, 'bench' | 'workspace'>) {
+  const { target } = bench
+  const options = [
+    {
+      group: 'Destinations',
+      items: workspace.destinations.map(({ id, name, enabled }) => option('destination', id, name, enabled)),
+    },
+    { group: 'Sources', items: workspace.sources.map(({ id, name, enabled }) => option('source', id, name, enabled)) },
+  ]
+  const choose = (value: string | null) => {
+    const [kind, id] = (value ?? '').split(':')
+    if (id !== undefined) bench.choose(kind as 'destination' | 'source', id)
+  }
+  return (
+    <Select
+      aria-label="Destination, or source for all its destinations"
+      placeholder="Destination, or source for all its destinations"
+      className={styles.target}
+      data={options.filter(({ items }) => items.length > 0)}
+      value={target === undefined ? null : `${target.kind}:${target.id}`}
+      onChange={choose}
+      searchable
+      limit={200}
+      maxDropdownHeight={420}
+      nothingFoundMessage="No match."
+      allowDeselect={false}
+    />
   )
 }
 

@@ -1,21 +1,17 @@
 import { Suspense, useMemo, useState } from 'react'
 import { useDestinationDefinitions } from '../../api/destination-definitions.ts'
 import { useTransformations } from '../../api/transformations.ts'
-import { ApiPopover } from '../../components/api-popover.tsx'
 import { Choice } from '../../components/choice.tsx'
-import { CommandPopover } from '../../components/command-popover.tsx'
 import { Refusal } from '../../components/form/refusal.tsx'
 import { lazyPart } from '../../components/lazy-part.ts'
 import { useIsNarrow } from '../../components/use-is-narrow.ts'
 import { PageHead } from '../../shell/page-head.tsx'
 import { eventTexts, pageTexts, testBenchTexts } from '../../texts.ts'
-import { benchCommand } from './bench-command.ts'
+import { BenchActions } from './bench-actions.tsx'
 import { BenchControls } from './bench-controls.tsx'
 import { type ShownResult, shownAt } from './bench-result.ts'
 import type { Workspace } from './bench-target.ts'
-import { EnableTarget } from './enable-target.tsx'
 import { MessagePane } from './message-pane.tsx'
-import { SaveFixture } from './save-fixture.tsx'
 import styles from './test-bench.module.css'
 import { useBench } from './use-bench.ts'
 
@@ -28,7 +24,7 @@ const PANES = ['Message', 'Stages', 'Request and response'] as const
 
 export function Bench({ workspace }: { readonly workspace: Workspace }) {
   const bench = useBench(workspace)
-  const { search, target, run, stage, force } = bench
+  const { search, target, run } = bench
   const definitions = useDestinationDefinitions().data ?? []
   const transformations = useTransformations().data
   const names = useMemo(() => new Map((transformations ?? []).map(({ id, name }) => [id, name])), [transformations])
@@ -46,31 +42,7 @@ export function Bench({ workspace }: { readonly workspace: Workspace }) {
 
   return (
     <>
-      <PageHead
-        title="Test bench"
-        actions={
-          target !== undefined && (
-            <>
-              <SaveFixture bench={bench} />
-              <CommandPopover
-                text="Command"
-                label="Command: this run on the command line"
-                title={
-                  bench.hasOverride ? 'This run without the overrides; API includes them' : 'This run, as a command'
-                }
-                command={benchCommand({ target, stage, force, message: bench.text })}
-              />
-              <ApiPopover
-                method="POST"
-                path={`/v0/${target.kind === 'source' ? 'testSource' : 'testDestination'}/${target.id}`}
-                query={{ force: force || undefined }}
-                body={bench.body}
-              />
-              {target.kind === 'destination' && !target.destination.enabled && <EnableTarget id={target.id} />}
-            </>
-          )
-        }
-      />
+      <PageHead title="Test bench" actions={target !== undefined && <BenchActions bench={bench} target={target} />} />
       <BenchControls bench={{ ...bench, start }} workspace={workspace} definitions={definitions} />
       {unknown !== undefined && <Notice text={pageTexts.gone(unknown.thing, unknown.id)} />}
       <Refusal error={bench.error} />

@@ -3,7 +3,7 @@ import { shownText } from '../../components/json/shown-text.ts'
 import { type MarkKind, StateMark } from '../../components/state-mark.tsx'
 import { exchanges, isRefused, stageOutcomes } from './bench-outcome.ts'
 import styles from './test-bench.module.css'
-import type { BenchRun } from './use-bench.ts'
+import type { BenchRun } from './use-bench-run.ts'
 
 interface ResultChoiceProps {
   readonly run: BenchRun

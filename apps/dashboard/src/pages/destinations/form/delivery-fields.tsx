@@ -13,11 +13,8 @@ interface DeliveryFieldsProps {
   readonly onChange: (delivery: DeliverySettings) => void
 }
 
-const FIRST_THROTTLE = { limit: 100, windowSeconds: 1 }
-
 /** How events are sent, whatever the type. */
 export function DeliveryFields({ delivery, errorOf, disabled, onChange }: DeliveryFieldsProps) {
-  const { throttle } = delivery
   const change = (changes: Partial<DeliverySettings>) => onChange({ ...delivery, ...changes })
   return (
     <fieldset className={styles.group}>
@@ -47,35 +44,12 @@ export function DeliveryFields({ delivery, errorOf, disabled, onChange }: Delive
         allowDeselect={false}
         disabled={disabled}
       />
-      <Switch
-        label="Rate limit"
-        description={<FieldName name="throttle" help="Events above the limit wait; this is not an attempt." />}
-        checked={throttle !== null}
-        onChange={({ currentTarget }) => change({ throttle: currentTarget.checked ? FIRST_THROTTLE : null })}
+      <RateLimitFields
+        throttle={delivery.throttle}
         error={errorOf('throttle')}
         disabled={disabled}
+        onChange={(throttle) => change({ throttle })}
       />
-      {throttle !== null && (
-        <div className={styles.pair}>
-          <NumberInput
-            label="Events"
-            value={throttle.limit}
-            onChange={(value) => change({ throttle: { ...throttle, limit: Number(value) } })}
-            min={1}
-            allowDecimal={false}
-            thousandSeparator=","
-            disabled={disabled}
-          />
-          <NumberInput
-            label="In seconds"
-            value={throttle.windowSeconds}
-            onChange={(value) => change({ throttle: { ...throttle, windowSeconds: Number(value) } })}
-            min={1}
-            allowDecimal={false}
-            disabled={disabled}
-          />
-        </div>
-      )}
       <Select
         label="When a transformation fails"
         description={<FieldName name="onTransformationError" />}
@@ -105,5 +79,52 @@ export function DeliveryFields({ delivery, errorOf, disabled, onChange }: Delive
         disabled={disabled}
       />
     </fieldset>
+  )
+}
+
+type Throttle = DeliverySettings['throttle']
+
+interface RateLimitFieldsProps {
+  readonly throttle: Throttle
+  readonly error: string | undefined
+  readonly disabled: boolean
+  readonly onChange: (throttle: Throttle) => void
+}
+
+const FIRST_THROTTLE = { limit: 100, windowSeconds: 1 }
+
+function RateLimitFields({ throttle, error, disabled, onChange }: RateLimitFieldsProps) {
+  return (
+    <>
+      <Switch
+        label="Rate limit"
+        description={<FieldName name="throttle" help="Events above the limit wait; this is not an attempt." />}
+        checked={throttle !== null}
+        onChange={({ currentTarget }) => onChange(currentTarget.checked ? FIRST_THROTTLE : null)}
+        error={error}
+        disabled={disabled}
+      />
+      {throttle !== null && (
+        <div className={styles.pair}>
+          <NumberInput
+            label="Events"
+            value={throttle.limit}
+            onChange={(value) => onChange({ ...throttle, limit: Number(value) })}
+            min={1}
+            allowDecimal={false}
+            thousandSeparator=","
+            disabled={disabled}
+          />
+          <NumberInput
+            label="In seconds"
+            value={throttle.windowSeconds}
+            onChange={(value) => onChange({ ...throttle, windowSeconds: Number(value) })}
+            min={1}
+            allowDecimal={false}
+            disabled={disabled}
+          />
+        </div>
+      )}
+    </>
   )
 }

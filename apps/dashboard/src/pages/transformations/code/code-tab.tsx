@@ -1,4 +1,4 @@
-import { Button, Select, TextInput } from '@mantine/core'
+import { Button } from '@mantine/core'
 import type { Transformation } from '@millrace/api-types'
 import { useEffect, useMemo, useRef, useState } from 'react'
 import { ApiError } from '../../../api/client.ts'
@@ -9,22 +9,19 @@ import { ownPlace } from '../../../components/code/failure-places.ts'
 import { CodeEditor } from '../../../components/editor/code-editor.tsx'
 import type { CodeFault, CodePlace } from '../../../components/editor/editor-props.ts'
 import { ChangedMeanwhile } from '../../../components/form/changed-meanwhile.tsx'
-import { fieldRefusal, Refusal } from '../../../components/form/refusal.tsx'
+import { Refusal } from '../../../components/form/refusal.tsx'
 import { firstLine } from '../../../components/json/shown-text.ts'
-import { NeedsRole } from '../../../components/needs-role.tsx'
 import { useSearchValues } from '../../../shell/search-values.ts'
 import { useControlKey } from '../../../shell/use-control-key.ts'
-import { LANGUAGES } from '../code-columns.tsx'
 import { codeCompletions } from '../code-completions.ts'
-import { type CodeTabProps, hasDraft } from '../code-kind.ts'
+import type { CodeTabProps } from '../code-kind.ts'
 import { codeSearch } from '../code-search.ts'
 import { FailedCode } from '../failed-code.tsx'
 import styles from '../transformations.module.css'
 import { PublishDialog } from '../versions/publish-dialog.tsx'
+import { CodeHead, HEAD_FIELDS } from './code-head.tsx'
 import { TryPane } from './try-pane.tsx'
 import { useWrittenCode } from './use-written-code.ts'
-
-const FIELDS = ['name']
 
 export function CodeTab({ kind, code }: CodeTabProps) {
   const [{ line, column = 1 }] = useSearchValues(codeSearch)
@@ -37,14 +34,8 @@ export function CodeTab({ kind, code }: CodeTabProps) {
   const [place, setPlace] = useState<CodePlace | undefined>(linked)
   useEffect(() => setPlace(linked), [linked])
   const runner = useRef<() => void>(() => {})
-  const libraries = useLibraries().data
-  const models = useEventModels().data
-  const completions = useMemo(
-    () => codeCompletions({ libraries: (libraries ?? []).map(({ importName }) => importName), models: models ?? [] }),
-    [libraries, models],
-  )
+  const completions = useCodeCompletions()
   const faults = useMemo(() => [...faultsOf(error), ...faultsOf(failure)], [error, failure])
-  const refused = fieldRefusal(error, FIELDS)
   useControlKey('s', () => void save())
   const publish = async () => {
     const versionId = isDirty ? await save() : code.versionId
@@ -53,45 +44,7 @@ export function CodeTab({ kind, code }: CodeTabProps) {
 
   return (
     <>
-      <div className={styles.codeHead}>
-        <TextInput
-          aria-label="Name"
-          className={styles.name}
-          value={written.name}
-          onChange={({ currentTarget }) => change({ name: currentTarget.value })}
-          error={refused?.text}
-        />
-        <TextInput
-          aria-label="Description"
-          placeholder="Description"
-          className={styles.description}
-          value={written.description}
-          onChange={({ currentTarget }) => change({ description: currentTarget.value })}
-        />
-        <Select
-          aria-label="Language"
-          className={styles.language}
-          data={Object.entries(LANGUAGES).map(([value, label]) => ({ value, label }))}
-          value={written.language}
-          onChange={(value) => change({ language: value as Code['language'] })}
-          allowDeselect={false}
-        />
-        <div className={styles.codeActions}>
-          <span className={styles.dim} role="status">
-            {isDirty ? 'Not saved' : ''}
-          </span>
-          <NeedsRole role="editor">
-            <Button variant="default" disabled={!isDirty} loading={writing.isSaving} onClick={() => void save()}>
-              Save
-            </Button>
-          </NeedsRole>
-          <NeedsRole role="editor">
-            <Button disabled={!isDirty && !hasDraft(code)} onClick={() => void publish()}>
-              Publish
-            </Button>
-          </NeedsRole>
-        </div>
-      </div>
+      <CodeHead code={code} writing={writing} onPublish={() => void publish()} />
       {isPublished && <FailedCode code={code} />}
       {writing.isKept && !writing.isChanged && (
         <div className={styles.notice} role="status">
@@ -110,7 +63,7 @@ export function CodeTab({ kind, code }: CodeTabProps) {
           onKeepMine={() => void save(writing.theirs?.etag ?? null)}
         />
       ) : (
-        <Refusal error={error} fields={FIELDS} />
+        <Refusal error={error} fields={HEAD_FIELDS} />
       )}
       <div className={styles.code} data-alone={kind.thing === 'library' || undefined}>
         <section className={styles.pane} aria-label="Code">
@@ -150,7 +103,17 @@ export function CodeTab({ kind, code }: CodeTabProps) {
   )
 }
 
-/** For a syntax error the place in `details`, for a failed run the first place in this code. */
+/** Completions from the workspace's libraries and event models. */
+function useCodeCompletions() {
+  const libraries = useLibraries().data
+  const models = useEventModels().data
+  return useMemo(
+    () => codeCompletions({ libraries: (libraries ?? []).map(({ importName }) => importName), models: models ?? [] }),
+    [libraries, models],
+  )
+}
+
+/** Of a syntax error the place that `details` name, of a failed run the first place in this code. */
 function faultsOf(failure: Error | string | null | undefined): CodeFault[] {
   if (failure === null || failure === undefined) return []
   if (typeof failure === 'string') {

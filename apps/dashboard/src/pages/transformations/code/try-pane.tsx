@@ -1,31 +1,24 @@
 import { Button, Switch } from '@mantine/core'
 import type { Transformation } from '@millrace/api-types'
-import type { JsonObject } from '@millrace/protocol/json'
 import { Suspense, useEffect, useRef, useState } from 'react'
 import type { Code } from '../../../api/code.ts'
-import { useRunTransformation, useTransformationTests } from '../../../api/transformations.ts'
+import { useTransformationTests } from '../../../api/transformations.ts'
 import { CodeEditor } from '../../../components/editor/code-editor.tsx'
 import type { CodePlace } from '../../../components/editor/editor-props.ts'
 import { Refusal } from '../../../components/form/refusal.tsx'
 import { lazyPart } from '../../../components/lazy-part.ts'
 import { OriginSelect } from '../../../components/message-origin/origin-select.tsx'
-import {
-  type MessageName,
-  useMessageOrigins,
-  useNamedMessage,
-} from '../../../components/message-origin/use-message-origins.ts'
 import { NeedsRole } from '../../../components/needs-role.tsx'
-import { useSearchValues } from '../../../shell/search-values.ts'
 import { eventTexts } from '../../../texts.ts'
-import { codeSearch } from '../code-search.ts'
-import { type EventRun, eventRuns, eventsText, readEvents } from '../test-run.ts'
+import { eventsText } from '../test-run.ts'
 import styles from '../transformations.module.css'
 import { SaveAsTest } from './save-as-test.tsx'
+import { useCodeRun } from './use-code-run.ts'
+import { useTriedEvents } from './use-tried-events.ts'
 
 const RunResults = lazyPart(() => import('./run-results.tsx').then(({ RunResults }) => ({ default: RunResults })))
 
 const AFTER_TYPING_MS = 800
-const EXAMPLE: JsonObject = { type: 'track', messageId: 'm-1', event: 'Seat Reserved', properties: { price: 18.5 } }
 
 interface TryPaneProps {
   readonly transformation: Transformation
@@ -39,41 +32,10 @@ interface TryPaneProps {
 
 /** Events, and the code's output for them. */
 export function TryPane({ transformation, written, runner, onPlace, onFailure }: TryPaneProps) {
-  const [search, set] = useSearchValues(codeSearch)
-  const { event, dead, sample } = search
-  const destinationId = transformation.destinations[0]
-  const origins = useMessageOrigins({
-    ...(destinationId === undefined ? {} : { destinationId }),
-    stage: 'user_transformation',
-    isEnabled: true,
-  })
+  const { origins, name, isGone, text, read, paste, choose } = useTriedEvents(transformation)
   const tests = useTransformationTests(transformation.id).data?.tests ?? []
-  const isNamed = event !== undefined || dead !== undefined || sample !== undefined
-  const newest = origins.recent[0]?.messageId
-  const first: MessageName = isNamed || newest === undefined ? search : { event: newest }
-  const named = useNamedMessage(first)
-  const [pasted, paste] = useState<string>()
   const [isLive, setLive] = useState(false)
-  const shown = named ?? (origins.isEmpty || named === null ? EXAMPLE : undefined)
-  const text = pasted ?? (shown === undefined ? '' : JSON.stringify(shown, null, 2))
-  const read = readEvents(text)
-  const { mutateAsync, error, isPending } = useRunTransformation()
-  const [run, setRun] = useState<{ runs: readonly EventRun[]; logs: readonly string[] }>()
-
-  const start = async () => {
-    if (!('events' in read)) return
-    const { code, language } = written
-    try {
-      const { body } = await mutateAsync({ code, language, events: read.events })
-      const runs = eventRuns(read.events, body)
-      setRun({ runs, logs: body.logs })
-      onFailure(runs.find(({ error }) => error !== undefined)?.error)
-    } catch (failure) {
-      // The results below belong to earlier code; the error is shown above them.
-      setRun(undefined)
-      onFailure(failure as Error)
-    }
-  }
+  const { run, start, error, isPending } = useCodeRun({ written, read, onFailure })
   const latest = useRef(start)
   useEffect(() => {
     latest.current = start
@@ -86,17 +48,13 @@ export function TryPane({ transformation, written, runner, onPlace, onFailure }:
     return () => clearTimeout(timer)
   }, [isLive, written.code, written.language, text])
 
-  const choose = (name: MessageName) => {
-    paste(undefined)
-    set({ event: undefined, dead: undefined, sample: undefined, ...name }, 'push')
-  }
   const fault = 'fault' in read ? read.fault : undefined
   return (
     <section className={styles.pane} aria-label="Try it">
       <div className={styles.paneLine}>
         <OriginSelect
           label="Origin of the event"
-          name={first}
+          name={name}
           origins={origins}
           others={{
             group: 'Stored tests',
@@ -119,9 +77,9 @@ export function TryPane({ transformation, written, runner, onPlace, onFailure }:
           </Button>
         </NeedsRole>
       </div>
-      {named === null && (
+      {isGone && (
         <p className={styles.dim} role="status">
-          {first.event === undefined ? 'Its samples are no longer stored.' : eventTexts.unknown(first.event)}
+          {name.event === undefined ? 'Its samples are no longer stored.' : eventTexts.unknown(name.event)}
         </p>
       )}
       <CodeEditor

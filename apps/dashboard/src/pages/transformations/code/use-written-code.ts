@@ -4,6 +4,8 @@ import type { Code } from '../../../api/code.ts'
 import type { CodeTabProps } from '../code-kind.ts'
 import { dropUnsavedCode, keepUnsavedCode, unsavedCode } from '../unsaved-code.ts'
 
+export type WrittenCode = ReturnType<typeof useWrittenCode>
+
 type Writing = Pick<Code, 'code' | 'language' | 'name' | 'description'>
 
 /**
