@@ -2,7 +2,7 @@ import { createHash, createHmac } from 'node:crypto'
 import { afterAll, describe, expect, test } from 'vitest'
 import { closeAll, essences, events, open, runCode } from './under-test.ts'
 
-// Promises of contracts/transformations.md §4, but for the network (network.test.ts).
+// Promises of contracts/transformations.md §4, but for the network (network.chaos.test.ts).
 
 const transformations = open()
 afterAll(closeAll)

@@ -14,7 +14,7 @@ import type { DefinitionRun } from '../guest/guest-run.ts'
 import { serve } from '../guest/serve.ts'
 import type { GuestRun, MappingEnd } from '../messages.ts'
 
-/* A guest whose actions do what destination code must not. See isolation.test.ts. */
+/* A guest whose actions do what destination code must not. See isolation.chaos.test.ts. */
 
 const { packagesFolder } = workerData as { packagesFolder: string }
 
