@@ -41,7 +41,7 @@ test('J5, as far as enabling: a new destination is made off, its connection test
   await visit.click(page.getByRole('link', { name: 'New destination' }).first())
   await visit.click(page.getByRole('link', { name: /^Webhook identify/ }))
   await page.getByRole('textbox', { name: 'Name', exact: true }).fill('Booking hook')
-  await page.getByRole('textbox', { name: 'URL' }).fill(`${dashboard.env.sink.url}/booking`)
+  await page.getByRole('textbox', { name: /^URL( \*)?$/ }).fill(`${dashboard.env.sink.url}/booking`)
   await visit.click(page.getByRole('button', { name: 'Test connection' }))
   await page.getByText(/^Answered 200\. \d+ ms$/).waitFor()
   await visit.click(page.getByRole('button', { name: 'Create destination' }))
@@ -65,7 +65,7 @@ test('J5: a new destination is tried with a real event, and then enabled, in 8 c
   await visit.click(page.getByRole('link', { name: 'New destination' }).first())
   await visit.click(page.getByRole('link', { name: /^Webhook identify/ }))
   await page.getByRole('textbox', { name: 'Name', exact: true }).fill('Ticket hook')
-  await page.getByRole('textbox', { name: 'URL' }).fill(`${env.sink.url}/tickets`)
+  await page.getByRole('textbox', { name: /^URL( \*)?$/ }).fill(`${env.sink.url}/tickets`)
   await visit.click(page.getByRole('button', { name: 'Create destination' }))
   await visit.click(page.getByRole('link', { name: 'Test with an event' }))
   // The newest of its source: nothing has come to the destination itself.
@@ -92,7 +92,7 @@ test.each([
   ['GA4', 'Google Analytics 4', { 'Measurement ID': 'G-12345678', 'API secret': 'ga4-secret-000001' }],
   ['MIXPANEL', 'Mixpanel', { 'Project token': 'mixpanel-token-01' }],
   ['BRAZE', 'Braze', { 'REST endpoint': 'https://rest.iad-01.braze.com', 'REST API key': 'braze-key-0000001' }],
-  ['HUBSPOT', 'HubSpot', { 'Access token of a private app': 'pat-eu1-token-0001' }],
+  ['FACEBOOK_CAPI', 'Facebook Conversions API', { 'Dataset or pixel ID': '1234567890', 'Access token': 'fb-token-00000001' }],
   ['SLACK', 'Slack', { 'Webhook URL': 'https://hooks.chat.example/services/a/b' }],
   ['HTTP', 'HTTP API', { URL: 'https://api.cinema.example/in' }],
 ])('the form of %s saves what it is given, and nothing secret is seen again', async (type, name, values) => {
@@ -118,7 +118,7 @@ test.each([
 test('what the browser can tell to be wrong is told at its field, and the server is not asked', async () => {
   await using visit = await dashboard.visit('/destinations/new?type=HTTP')
   const { page } = visit
-  await page.getByRole('textbox', { name: 'URL' }).fill('nowhere')
+  await page.getByRole('textbox', { name: /^URL( \*)?$/ }).fill('nowhere')
   await page.getByRole('button', { name: 'Create destination' }).click()
   await page.getByText('must be an http or https address without placeholders in its host').waitFor()
 })
@@ -126,11 +126,11 @@ test('what the browser can tell to be wrong is told at its field, and the server
 test('what the server refuses of a variable is told at its field, and the input stays', async () => {
   await using visit = await dashboard.visit('/destinations/new?type=HTTP')
   const { page } = visit
-  await page.getByRole('textbox', { name: 'URL' }).fill('https://api.cinema.example/in')
+  await page.getByRole('textbox', { name: /^URL( \*)?$/ }).fill('https://api.cinema.example/in')
   await page.getByLabel('Body', { exact: true }).fill('"just a text"')
   await page.getByRole('button', { name: 'Create destination' }).click()
   await page.locator('[aria-invalid=true], [role=alert]').first().waitFor()
-  expect(await page.getByRole('textbox', { name: 'URL' }).inputValue()).toBe('https://api.cinema.example/in')
+  expect(await page.getByRole('textbox', { name: /^URL( \*)?$/ }).inputValue()).toBe('https://api.cinema.example/in')
   await page.getByRole('heading', { name: 'New destination' }).waitFor()
 })
 
@@ -138,7 +138,7 @@ test('an untouched secret stays, and a changed origin warns that it will not', a
   const id = await made({ signingSecret: 'signing-secret-000001' })
   await using visit = await dashboard.visit(`/destinations/${id}/config`)
   const { page } = visit
-  const url = page.getByRole('textbox', { name: 'URL' })
+  const url = page.getByRole('textbox', { name: /^URL( \*)?$/ })
   await page.getByPlaceholder('Saved. Type to replace.').waitFor()
   await url.fill(`${dashboard.env.sink.url}/other`)
   await page.getByRole('button', { name: 'Save' }).click()
@@ -298,7 +298,7 @@ test('a viewer sees everything and can do nothing of it, and what is not there i
     await button.waitFor()
     expect(await button.isDisabled(), name).toBe(true)
   }
-  expect(await page.getByRole('textbox', { name: 'URL' }).isDisabled()).toBe(true)
+  expect(await page.getByRole('textbox', { name: /^URL( \*)?$/ }).isDisabled()).toBe(true)
   await page.goto('/ui/destinations/3iidO0kXIpgrmam9JhPLS2gpoVe/config')
   await page.getByText('Destination 3iidO0kXIpgrmam9JhPLS2gpoVe does not exist, or was deleted.').waitFor()
 })
