@@ -92,7 +92,11 @@ test.each([
   ['GA4', 'Google Analytics 4', { 'Measurement ID': 'G-12345678', 'API secret': 'ga4-secret-000001' }],
   ['MIXPANEL', 'Mixpanel', { 'Project token': 'mixpanel-token-01' }],
   ['BRAZE', 'Braze', { 'REST endpoint': 'https://rest.iad-01.braze.com', 'REST API key': 'braze-key-0000001' }],
-  ['FACEBOOK_CAPI', 'Facebook Conversions API', { 'Dataset or pixel ID': '1234567890', 'Access token': 'fb-token-00000001' }],
+  [
+    'FACEBOOK_CAPI',
+    'Facebook Conversions API',
+    { 'Dataset or pixel ID': '1234567890', 'Access token': 'fb-token-00000001' },
+  ],
   ['SLACK', 'Slack', { 'Webhook URL': 'https://hooks.chat.example/services/a/b' }],
   ['HTTP', 'HTTP API', { URL: 'https://api.cinema.example/in' }],
 ])('the form of %s saves what it is given, and nothing secret is seen again', async (type, name, values) => {

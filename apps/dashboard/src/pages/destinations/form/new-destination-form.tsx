@@ -27,26 +27,13 @@ function usedSource(sources: readonly Source[], stats: Stats | undefined): reado
   return last === undefined ? [] : [last.id]
 }
 
-/** Makes a destination that is off, connected to the sources that are chosen. @see contracts/dashboard.md §9 [U15] */
-export function NewDestinationForm({ definition }: { readonly definition: DestinationDefinition }) {
-  const [name, setName] = useState(definition.displayName)
-  const [config, setConfig] = useState<JsonObject>({})
-  const [chosen, setChosen] = useState<readonly string[]>()
-  const sources = useSources().data ?? []
-  const stats = useStats({ seconds: 60, step: 10 }).data
-  // Most want the source that is in use; another can be chosen, or none.
-  const sourceIds = chosen ?? usedSource(sources, stats)
+/** Creates a destination, connects it to sources, and opens its page. */
+function useCreation() {
   const create = useCreateDestination()
   const connect = useCreateConnection()
   const navigate = useNavigate()
-  const mayEdit = useMay('editor')
-  const { faults, fields, names, isWhole } = useConfigFaults(definition, config, create.error)
-  const body = { name, type: definition.name, enabled: false, config }
-
-  const submit = async (event: FormEvent) => {
-    event.preventDefault()
-    if (!isWhole()) return
-    // What is refused is shown below.
+  const run = async (body: Parameters<typeof create.mutateAsync>[0], sourceIds: readonly string[]) => {
+    // The form shows a refusal.
     const made = await create.mutateAsync(body).catch(() => undefined)
     if (made === undefined) return
     const { id } = made.body.destination
@@ -56,6 +43,28 @@ export function NewDestinationForm({ definition }: { readonly definition: Destin
     const isConnected = connected.every(({ status }) => status === 'fulfilled')
     const tab = isConnected ? 'overview' : 'connections'
     await navigate({ to: '/destinations/$id/$tab', params: { id, tab } as never })
+  }
+  return { create, isBusy: create.isPending || connect.isPending, run }
+}
+
+/** Makes a destination that is off, connected to the sources that are chosen. @see contracts/dashboard.md §9 [U15] */
+export function NewDestinationForm({ definition }: { readonly definition: DestinationDefinition }) {
+  const [name, setName] = useState(definition.displayName)
+  const [config, setConfig] = useState<JsonObject>({})
+  const [chosen, setChosen] = useState<readonly string[]>()
+  const sources = useSources().data ?? []
+  const stats = useStats({ seconds: 60, step: 10 }).data
+  // Most want the source that is in use; another can be chosen, or none.
+  const sourceIds = chosen ?? usedSource(sources, stats)
+  const { create, isBusy, run } = useCreation()
+  const mayEdit = useMay('editor')
+  const { faults, fields, names, isWhole } = useConfigFaults(definition, config, create.error)
+  const body = { name, type: definition.name, enabled: false, config }
+
+  const submit = async (event: FormEvent) => {
+    event.preventDefault()
+    if (!isWhole()) return
+    await run(body, sourceIds)
   }
   const nameRefusal = fieldRefusal(create.error, ['name'])?.text
 
@@ -100,7 +109,7 @@ export function NewDestinationForm({ definition }: { readonly definition: Destin
       <p className={styles.dim}>It is created disabled: test it with an event, then enable it.</p>
       <div className={styles.formActions}>
         <NeedsRole role="editor">
-          <Button type="submit" loading={create.isPending || connect.isPending}>
+          <Button type="submit" loading={isBusy}>
             Create destination
           </Button>
         </NeedsRole>
