@@ -1,7 +1,7 @@
 import type { ControlPlane } from '@millrace/control-plane'
 import { DestinationRegistry } from '@millrace/destinations'
 import type { RouteBook } from '@millrace/openapi'
-import type { Pipeline } from '@millrace/pipeline'
+import type { DeliveryHost } from '@millrace/pipeline'
 import { type Clock, systemClock } from '@millrace/std'
 import type { AdminCredentials } from './catalog/admin-credentials.ts'
 import type { Settings } from './config/settings.ts'
@@ -43,7 +43,7 @@ export interface ComposeOptions {
 /** The running product. */
 export interface Product {
   readonly controlPlane: ControlPlane
-  readonly pipeline: Pipeline
+  readonly delivery: DeliveryHost
   readonly inbox: Inbox
   /** Credentials of the schema API. */
   readonly admin: AdminCredentials
@@ -76,12 +76,11 @@ export async function compose(options: ComposeOptions): Promise<Product> {
   const storage = opened.use(await openStorage({ ...common, hasDedup: control.hasDedup }))
   const shared = { ...common, storage, controlPlane, callers, registry, sandboxes, outbound, ending }
   const delivery = opened.use(await startDelivery(shared))
-  const { pipeline } = delivery
   const catalog = opened.use(startCatalog(shared))
-  const ingest = opened.use(openIngest({ ...shared, parsed: pipeline.parsed, baseUrl }))
+  const ingest = opened.use(openIngest({ ...shared, parsed: delivery.delivery.shards[0]!.parsed, baseUrl }))
   const testing = opened.use(openTesting(shared))
   const { shownSettings } = options
-  const given = { pipeline, ingest: ingest.counts, shownSettings, dashboardFolder }
+  const given = { delivery: delivery.delivery, ingest: ingest.counts, shownSettings, dashboardFolder }
   const operations = opened.use(await openOperations({ ...shared, ...given }))
 
   const all: Part[] = [ingest, storage, control, catalog, destinationCatalog, delivery, userCode, testing, operations]
@@ -92,7 +91,7 @@ export async function compose(options: ComposeOptions): Promise<Product> {
   const running = opened.move()
   return {
     controlPlane,
-    pipeline,
+    delivery: delivery.delivery,
     inbox: operations.inbox,
     admin: catalog.admin,
     routes: mounted.book,

@@ -83,7 +83,7 @@ async function dashboard({ stdout, stderr }: StartOptions): Promise<string | und
 async function welcome(product: Product, folder: DataFolder, hasDashboard: boolean, options: StartOptions) {
   const { settings, stdout } = options
   const say = (line: string) => void stdout.write(`${line}\n`)
-  const { controlPlane, pipeline, inbox, admin, baseUrl } = product
+  const { controlPlane, delivery, inbox, admin, baseUrl } = product
   if (hasDashboard) say(`Millrace dashboard: ${baseUrl}/ui/`)
   say(`Millrace ${VERSION} is ready: ${baseUrl}`)
   const owner = await controlPlane.ensureOwner({ email: settings.ownerEmail, token: settings.ownerToken })
@@ -100,7 +100,7 @@ async function welcome(product: Product, folder: DataFolder, hasDashboard: boole
   await ensureCommandLineToken(product, folder)
   if (!folder.isNew || !settings.isQuickstartOn || !isLoopbackHost(settings.host)) return
   say('')
-  await runQuickstart({ controlPlane, pipeline, baseUrl, inboxPath: inbox.path, say })
+  await runQuickstart({ controlPlane, delivery, baseUrl, inboxPath: inbox.path, say })
 }
 
 /** Creates the command line token of this machine; readable with the data folder. @see contracts/control-plane.md §10 [D734] */

@@ -10,6 +10,7 @@ import type { DataFolder } from './data-folder/data-folder.ts'
 import { DiskSpace } from './disk-space.ts'
 import type { Faults } from './faults.ts'
 import { gauge } from './http/prometheus-text.ts'
+import { LOG_PARTITIONS } from './log-partitions.ts'
 import type { ServerLogger } from './logger.ts'
 import type { Part } from './parts/part.ts'
 
@@ -63,6 +64,7 @@ export async function openStorage(needs: StorageNeeds): Promise<StoragePart> {
   })
   const log = await SqliteEventLog.open({
     directory: folder.file('log'),
+    partitions: LOG_PARTITIONS,
     clock,
     onFault: (error) => faults.report('The log thread ended', error),
     onReaderEnd: (error) => logger.warn({ err: error }, 'a read-only thread ended; it restarts'),

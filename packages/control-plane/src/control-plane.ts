@@ -36,6 +36,8 @@ export interface ControlPlaneOptions {
   readonly clock: Clock
   /** Cryptographically strong. */
   readonly random: (byteCount: number) => Uint8Array
+  /** Partitions of the log, over which new sources spread. */
+  readonly partitions: number
   /** Version of the program, for /v2/admin/info. */
   readonly version: string
   readonly destinationTypes: DestinationTypes

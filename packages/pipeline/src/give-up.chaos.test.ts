@@ -57,7 +57,7 @@ test('those of one user are given up together, each once', async () => {
       .flatMap((prefix) => tracks(30, () => '', prefix).map((event) => (event as { messageId: string }).messageId))
       .sort(),
   )
-  expect(await run.pipeline.waiting({})).toBe(90)
+  expect(await run.delivery.waiting({})).toBe(90)
   sink.answer = () => 200
   sink.arrivals.length = 0
   await run.advance(HOUR)
@@ -116,7 +116,7 @@ test('100,000 given up at once are found, replayed alone and by filter, and disc
   await run.change('d1', { config: { webhookUrl: sink.url } })
   sink.arrivals.length = 0
   const routes = new RoutesUnderTest(run)
-  const one = (await run.pipeline.deadLetters.page({ state: 'open', messageId: 'b99-500' }, 1, null)).rows[0]!
+  const one = (await run.delivery.deadLetters.page({ state: 'open', messageId: 'b99-500' }, 1, null)).rows[0]!
   await routes.call('POST', `/v2/dead-letters/${one.id}/replay`)
   await run.settle()
   expect(sink.messageIds).toEqual(['b99-500'])

@@ -1,8 +1,7 @@
 import type { DeliveryStore } from '@millrace/delivery'
 import type { EventLog } from '@millrace/log'
 import type { Clock, Logger, Timer } from '@millrace/std'
-import type { BackedLog } from './backlog/backed-log.ts'
-import type { Spans } from './following/spans.ts'
+import type { PartitionNeeds } from './host/shard.ts'
 
 const INTERVAL_MS = 60_000
 const HOUR_MS = 3_600_000
@@ -16,12 +15,14 @@ export interface HousekeepingOptions {
   readonly logger: Logger
   readonly logKeepMs: number
   readonly traces: { readonly keepMs: number; readonly maxBytes: number }
-  readonly backed: BackedLog
-  /** The log must keep offsets from here on. */
-  readonly neededFrom: (partition: number) => number
-  /** Writes the message index, so that it needs nothing more from the log. */
-  readonly writeIndex: () => Promise<void>
-  readonly spans: Pick<Spans, 'prune'>
+  /**
+   * What the log must keep, by partition; drops records of the backlog that are no longer needed.
+   *
+   * @param writesIndex writes the message index, so that it needs nothing more from the log.
+   */
+  readonly needs: (writesIndex: boolean) => Promise<readonly PartitionNeeds[]>
+  /** Removes spans before these offsets, by partition. */
+  readonly pruneSpans: (keptFrom: readonly number[]) => Promise<void>
 }
 
 /**
@@ -59,39 +60,25 @@ export class Housekeeping {
   }
 
   async tidy(): Promise<void> {
-    const { log, backed, store, clock, logKeepMs, traces, neededFrom, writeIndex } = this.#options
+    const { log, store, clock, logKeepMs, traces, needs: needsOf, pruneSpans } = this.#options
     const isSuspended = this.#isSuspended()
     // A few events of a quiet stream must not keep all later segments.
-    if (clock.monotonic() - this.#indexWrittenAt >= HOUR_MS) {
-      this.#indexWrittenAt = clock.monotonic()
-      await writeIndex()
-    }
+    const writesIndex = clock.monotonic() - this.#indexWrittenAt >= HOUR_MS
+    if (writesIndex) this.#indexWrittenAt = clock.monotonic()
+    const needs = await needsOf(writesIndex)
     const logOldest: { partition: number; offset: number }[] = []
-    for (let partition = 0; partition < log.partitions; partition++) {
+    const keptFrom: number[] = []
+    for (const { partition, neededFrom, keptFrom: inBacklog } of needs) {
       // The log detects jumps of the clock itself, each time it is called.
-      await log.retain(partition, neededFrom(partition), logKeepMs)
-      const oldest = await log.oldest(partition)
-      const before = backed.kept(partition)
-      if (before !== undefined && before.from < neededFrom(partition)) {
-        await store.backlog.dropKept({ partition, before: neededFrom(partition) })
-        await backed.refresh()
-      }
-      const offset = backed.kept(partition)?.from ?? oldest?.offset
+      await log.retain(partition, neededFrom, logKeepMs)
+      const offset = inBacklog ?? (await log.oldest(partition))?.offset
       if (offset !== undefined) logOldest.push({ partition, offset })
+      keptFrom.push(Math.min(offset ?? log.end(partition), neededFrom))
     }
-    await this.#pruneSpans(logOldest)
+    // Spans before all stored and waiting events are no longer needed.
+    await pruneSpans(keptFrom)
     if (isSuspended) return
     await store.tidy({ finalBefore: clock.now() - traces.keepMs, logOldest, maxBytes: traces.maxBytes })
-  }
-
-  /** Spans before all stored and waiting events are no longer needed. */
-  async #pruneSpans(logOldest: readonly { partition: number; offset: number }[]): Promise<void> {
-    const { log, spans, neededFrom } = this.#options
-    const keptFrom = Array.from({ length: log.partitions }, (_, partition) => {
-      const oldest = logOldest.find((each) => each.partition === partition)?.offset ?? log.end(partition)
-      return Math.min(oldest, neededFrom(partition))
-    })
-    await spans.prune(keptFrom)
   }
 
   #isSuspended(): boolean {

@@ -56,7 +56,7 @@ test('memory that one destination uses up leaves room for the others', async () 
   await run.change('d2', { config: { webhookUrl: healthy.url } })
   for (let batch = 0; batch < 30; batch++) await run.send(...tracks(10, () => '', `b${batch}`))
   expect(healthy.arrivals.length).toBe(300)
-  expect(run.pipeline.deliveries.get('d1')!.lane.loaded).toBeLessThan(100)
+  expect(run.shard.deliveries.get('d1')!.lane.loaded).toBeLessThan(100)
   expect((await run.state('d1')).pending).toBe(300)
 })
 

@@ -156,7 +156,7 @@ test('events of a damaged segment that still waited end as expired, and the othe
 
   await run.send(track('after', 'u'))
   await run.advance(10 * MINUTE)
-  expect(run.pipeline.metrics.outcomes.get('d1')!.get('expired')).toBe(2)
+  expect(run.delivery.metrics.outcomes.get('d1')!.get('expired')).toBe(2)
   expect(await run.state()).toMatchObject({ expired: 2, retrying: 0, blockedEvents: 0, pending: 0 })
   expect(await run.outcome('after')).toBe('delivered')
   expect(sink.messageIds).not.toContain('behind')

@@ -84,7 +84,7 @@ test('whatever the destination answers and whenever the process ends, every even
         expect(await run.outcome(id), id).toMatch(FINAL)
         expect(attempts.get(id), `${id} is sent at least once`).toBeGreaterThan(0)
       }
-      expect(await run.pipeline.waiting({})).toBe((await run.deadLetters()).length)
+      expect(await run.delivery.waiting({})).toBe((await run.deadLetters()).length)
       // An event is first finished only after every earlier one of the same user is.
       const firstFinished = new Map<string, number>()
       for (const [i, id] of finished.entries()) if (!firstFinished.has(id)) firstFinished.set(id, i)

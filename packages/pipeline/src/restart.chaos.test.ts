@@ -100,7 +100,7 @@ test('a batch that is taken up in parts goes on inside the batch after a restart
   await run.settle()
   const state = await run.state()
   expect(state.pending).toBe(5_000)
-  expect(run.pipeline.deliveries.get('d1')!.lane.loaded).toBeLessThanOrEqual(1_000)
+  expect(run.shard.deliveries.get('d1')!.lane.loaded).toBeLessThanOrEqual(1_000)
   await run.restart()
   expect((await run.state()).pending).toBe(5_000)
   sink.release()
@@ -117,7 +117,7 @@ test('SIGTERM with a call unanswered ends when the deadline does, and the call i
   await run.settle()
   let isOver = false
   let deadline = () => {}
-  const stopped = run.pipeline.stop(new Promise<void>((resolve) => (deadline = resolve))).then(() => {
+  const stopped = run.delivery.stop(new Promise<void>((resolve) => (deadline = resolve))).then(() => {
     isOver = true
   })
   await run.accept([track('too late')])
@@ -138,7 +138,7 @@ test('SIGTERM waits for calls in flight, and nothing is repeated that need not b
   await using _ = run
   await run.accept(tracks(8))
   await run.settle()
-  const stopped = run.pipeline.stop(new Promise(() => {}))
+  const stopped = run.delivery.stop(new Promise(() => {}))
   sink.release()
   await stopped
   await run.restart()

@@ -129,10 +129,10 @@ test('what earlier attempts said leaves memory while an event waits, and is comp
   for (let batch = 0; batch < 6; batch++) await run.accept(tracks(50, (n) => `u${n}`, `b${batch}`))
   await run.advance(2 * MINUTE)
   const held = () =>
-    [...run.pipeline.deliveries.get('d1')!.lane.unfinished()].filter(
+    [...run.shard.deliveries.get('d1')!.lane.unfinished()].filter(
       ({ history, payload }) => payload === undefined && history?.requests !== undefined,
     ).length
-  expect([...run.pipeline.deliveries.get('d1')!.lane.unfinished()]).toHaveLength(300)
+  expect([...run.shard.deliveries.get('d1')!.lane.unfinished()]).toHaveLength(300)
   expect(held()).toBe(0)
   const texts = async () => (await run.trace('b0-0'))['d1']!.requests.flatMap(({ attempts }) => attempts)
   const before = await texts()

@@ -21,7 +21,7 @@ test('100,000 waiting events of one destination leave memory flat, and all are d
     await run.settle()
     if (batch === 9) atTenThousand = usedBytes()
   }
-  const { lane } = run.pipeline.deliveries.get('d1')!
+  const { lane } = run.shard.deliveries.get('d1')!
   expect(lane.loaded).toBeLessThanOrEqual(1_064)
   expect((await run.state()).state).toBe('resting')
   // Beyond the bodies, which this log keeps in memory outside of the heap, 90,000 more waiting events cost next to nothing.
@@ -38,9 +38,9 @@ test('100,000 events that wait for a retry cost a link each, survive a restart a
     await run.accept(tracks(1_000, (n) => `u-${batch}-${n}`, `b${batch}`))
     await run.settle()
   }
-  expect(run.pipeline.deliveries.get('d1')!.lane.loaded).toBeLessThanOrEqual(1_064)
+  expect(run.shard.deliveries.get('d1')!.lane.loaded).toBeLessThanOrEqual(1_064)
   await run.restart()
-  expect(run.pipeline.deliveries.get('d1')!.lane.loaded).toBeLessThanOrEqual(1_064)
+  expect(run.shard.deliveries.get('d1')!.lane.loaded).toBeLessThanOrEqual(1_064)
   sink.arrivals.length = 0
   sink.answer = () => 200
   await run.advance(15 * MINUTE)
@@ -59,7 +59,7 @@ test('100 slow destinations stay within the memory that they share', async () =>
     await run.advance(SECOND)
   }
   let loaded = 0
-  for (const { lane } of run.pipeline.deliveries.values()) loaded += lane.loaded
+  for (const { lane } of run.shard.deliveries.values()) loaded += lane.loaded
   // Beyond the budget each holds at most 16.
   expect(loaded * 1_000).toBeLessThan(memoryBytes + 100 * 16 * 1_200)
   expect((await run.state('d99')).pending).toBe(2_000)

@@ -10,15 +10,16 @@ import {
   type CatalogThreadData,
   CatalogUnavailableError,
 } from './thread/calls.ts'
-import { type CatalogStream, PARTITION } from './thread/catalog-log.ts'
+import type { CatalogStream } from './thread/catalog-log.ts'
 import { SharedPlaces } from './thread/shared-places.ts'
 
 const STREAMS: readonly CatalogStream[] = ['live', 'backfill']
 /** Young objects of the thread: events that are parsed and forgotten. */
 const YOUNG_MB = 8
 
-/** What the catalog needs of the log on this side. */
+/** What the catalog needs of the log on this side. Its partitions count their offsets together. */
 export interface FollowedLog {
+  readonly partitions: number
   end(partition: number): number
   onCommit(listener: () => void): () => void
   read(
@@ -94,9 +95,9 @@ export class SchemaCatalog {
   follow(log: FollowedLog, sources: readonly CatalogSource[]): void {
     this.#log = log
     this.#sources = sources
-    this.#places.end = log.end(PARTITION)
+    this.#places.end = endOf(log)
     this.#stopListening = log.onCommit(() => {
-      this.#places.end = log.end(PARTITION)
+      this.#places.end = endOf(log)
       if (!this.#places.wake()) return
       if (this.#thread === undefined) this.#start()
       else this.#thread.call('wake', undefined).catch(() => {})
@@ -138,7 +139,7 @@ export class SchemaCatalog {
     return {
       lagEvents: await this.#lagEvents(),
       lagSeconds: await this.lagSeconds(),
-      positions: [`${PARTITION}-${position}`],
+      positions: Array.from({ length: this.#log?.partitions ?? 1 }, (_, partition) => `${partition}-${position}`),
       sources,
     }
   }
@@ -146,8 +147,8 @@ export class SchemaCatalog {
   /** Age of the oldest event that is not counted yet; 0 when all are. */
   async lagSeconds(): Promise<number> {
     const oldest: number[] = []
-    for (const { stream, from } of this.#behind()) {
-      const { records } = await this.#log!.read(PARTITION, stream, from, 1)
+    for (const { partition, stream, from } of this.#behind()) {
+      const { records } = await this.#log!.read(partition, stream, from, 1)
       if (records.length > 0) oldest.push(records[0]!.header.acceptedAt)
     }
     return Math.max(0, this.#clock.now() - Math.min(Number.POSITIVE_INFINITY, ...oldest)) / 1_000
@@ -209,17 +210,20 @@ export class SchemaCatalog {
 
   async #lagEvents(): Promise<number> {
     let events = 0
-    for (const { stream, from, to } of this.#behind()) {
-      const tally = await this.#log!.tally(PARTITION, stream, { from, to })
+    for (const { partition, stream, from, to } of this.#behind()) {
+      const tally = await this.#log!.tally(partition, stream, { from, to })
       for (const each of tally.values()) events += each.events
     }
     return events
   }
 
-  #behind(): { stream: CatalogStream; from: number; to: number }[] {
-    const { end } = this.#places
-    return STREAMS.map((stream) => ({ stream, from: this.#places.counted(stream), to: end })).filter(
-      ({ from, to }) => from < to,
+  /** The ranges that are not counted yet. */
+  #behind(): { partition: number; stream: CatalogStream; from: number; to: number }[] {
+    const ends = this.#log === undefined ? [] : endsOf(this.#log)
+    return ends.flatMap((to, partition) =>
+      STREAMS.map((stream) => ({ partition, stream, from: this.#places.counted(stream), to })).filter(
+        ({ from }) => from < to,
+      ),
     )
   }
 
@@ -237,6 +241,14 @@ export class SchemaCatalog {
         break
     }
   }
+}
+
+function endsOf(log: FollowedLog): number[] {
+  return Array.from({ length: log.partitions }, (_, partition) => log.end(partition))
+}
+
+function endOf(log: FollowedLog): number {
+  return Math.max(...endsOf(log))
 }
 
 type Question =

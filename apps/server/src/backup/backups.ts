@@ -152,7 +152,7 @@ export class Backups {
       await copy('control.db')
       return {
         spans: await store.spans.all(),
-        logEnd: hasLog ? await log.closeNewest() : log.end(),
+        logEnd: hasLog ? await log.closeNewest() : log.end(0),
       }
     })
     const files = hasLog ? await log.closedSegments(logEnd, signal) : []

@@ -51,7 +51,7 @@ async function countInLog(log: SqliteEventLog, connected: readonly Span[], start
   for (const { sourceId, partition, fromOffset, toOffset } of connected) {
     for (const [stream, name] of STREAMS.entries()) {
       const from = Math.max(start(stream), fromOffset)
-      const to = Math.max(from, toOffset ?? log.end())
+      const to = Math.max(from, toOffset ?? log.end(0))
       events += (await log.tally(partition, name, { from, to })).get(sourceId)?.events ?? 0
     }
   }

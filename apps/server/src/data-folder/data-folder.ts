@@ -7,10 +7,11 @@ import { type CorrectedModes, makePrivate } from './private-modes.ts'
 /**
  * Version of the folder's layout; each database also counts its own schema.
  *
+ *   3  sources lie in several partitions of the log
  *   2  records of the log have flags and a policy set (protocol/record.ts, format 2), and sources a partition (control.db)
  *   1  the first
  */
-export const DATA_FORMAT = 2
+export const DATA_FORMAT = 3
 
 /** A problem with the data folder; the message is for the operator. */
 export class DataFolderError extends Error {

@@ -7,6 +7,7 @@ import type { Settings } from '../config/settings.ts'
 import type { DataFolder } from '../data-folder/data-folder.ts'
 import { destinationTypesOf } from '../destination-types.ts'
 import { Callers } from '../http/callers.ts'
+import { LOG_PARTITIONS } from '../log-partitions.ts'
 import type { ServerLogger } from '../logger.ts'
 import { VERSION } from '../version.ts'
 import type { Part } from './part.ts'
@@ -39,6 +40,7 @@ export async function openControl(needs: ControlNeeds): Promise<ControlPart> {
     secretKey: folder.secretKey(settings.secretKey),
     clock,
     random: randomBytes,
+    partitions: LOG_PARTITIONS,
     version: VERSION,
     destinationTypes: destinationTypesOf(registry),
     code: sandboxes,

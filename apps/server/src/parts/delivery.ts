@@ -1,7 +1,15 @@
 import { type ControlPlane, MILLRACE, type SourceType, sourceClass } from '@millrace/control-plane'
 import { INTERNAL_ERROR } from '@millrace/delivery'
 import type { DestinationRegistry } from '@millrace/destinations'
-import { deliveryRoutes, ENDED_THE_PROCESS, liveRoute, Pipeline } from '@millrace/pipeline'
+import {
+  type DeliveryCounts,
+  DeliveryHost,
+  deliveryRoutes,
+  ENDED_THE_PROCESS,
+  liveRoute,
+  localShard,
+  type Pipeline,
+} from '@millrace/pipeline'
 import type { Clock } from '@millrace/std'
 import type { Sandboxes } from '@millrace/transformations'
 import type { Settings } from '../config/settings.ts'
@@ -27,17 +35,16 @@ interface DeliveryNeeds {
 
 /** Reads the log and delivers to the destinations. */
 export interface DeliveryPart extends Part {
-  readonly pipeline: Pipeline
+  readonly delivery: DeliveryHost<Pipeline>
 }
 
 /** Resumes where the last run stopped, and follows configuration changes. */
 export async function startDelivery(needs: DeliveryNeeds): Promise<DeliveryPart> {
   const { settings, controlPlane, registry, sandboxes, outbound, clock, logger } = needs
   const { log, store, catalog, disk } = needs.storage
-  const pipeline = await Pipeline.start({
-    log,
-    store,
-    configuration: controlPlane.snapshot(),
+  const shared = { log, store, clock, random: Math.random, logger }
+  const openShards = localShard({
+    ...shared,
     findModule: (type) => registry.find(type),
     sourceClass: (type) => sourceClass(type as SourceType),
     newClient: (bounds) => outbound.make(bounds),
@@ -47,10 +54,13 @@ export async function startDelivery(needs: DeliveryNeeds): Promise<DeliveryPart>
       capturesLogs: (id) => controlPlane.snapshot().transformations.get(id)?.captureLogs === true,
       onLog: (id, line) => controlPlane.logLines.add(id, [line]),
     },
-    clock,
-    random: Math.random,
     userAgent: `Millrace/${VERSION}`,
     memoryBytes: settings.deliveryMemoryBytes,
+  })
+  const delivery = await DeliveryHost.start({
+    ...shared,
+    openShards,
+    configuration: controlPlane.snapshot(),
     traces: { keepMs: TRACES_KEPT_MS, maxBytes: settings.traceMaxBytes },
     logKeepMs: settings.logRetentionMs,
     otherReader: catalog,
@@ -62,33 +72,32 @@ export async function startDelivery(needs: DeliveryNeeds): Promise<DeliveryPart>
       const diff = [{ path: '/expired', from: null, to: count }]
       controlPlane.audit.done(MILLRACE, { action: 'expire', kind: 'destination', resourceId: destinationId, diff })
     },
-    logger,
   })
   controlPlane.attach({
-    waiting: (scope) => pipeline.waiting(scope),
-    countByRules: (asked) => pipeline.events.count(asked),
-    changed: (_before, after) => pipeline.configure(after),
+    waiting: (scope) => delivery.waiting(scope),
+    countByRules: (asked) => delivery.events.count(asked),
+    changed: (_before, after) => delivery.configure(after),
   })
   return {
     role: 'pipeline',
-    pipeline,
-    v2Routes: [deliveryRoutes(pipeline), liveRoute(pipeline.live, ({ actor }) => controlPlane.isCurrent(actor))],
+    delivery,
+    v2Routes: [deliveryRoutes(delivery), liveRoute(delivery.live, ({ actor }) => controlPlane.isCurrent(actor))],
     checks: {
-      delivery: { trouble: () => pipeline.trouble(), stops: 'routing' },
-      backlog: { trouble: () => pipeline.backlogWarning() },
-      readers: { trouble: () => log.readerTrouble() ?? pipeline.readerTrouble() },
+      delivery: { trouble: () => delivery.trouble(), stops: 'routing' },
+      backlog: { trouble: () => delivery.backlogWarning() },
+      readers: { trouble: () => log.readerTrouble() ?? delivery.readerTrouble() },
     },
     metrics: async () => [
-      ...outcomeMetrics(pipeline.metrics),
-      ...stateMetrics(await pipeline.states.list(), clock.now()),
+      ...outcomeMetrics(await delivery.counts()),
+      ...stateMetrics(await delivery.states.list(), clock.now()),
       gauges(
         'millrace_dead_letters',
         'Open dead letters.',
         (await store.deadLetters.countOpenByDestination()).map(ofDestination),
       ),
     ],
-    drain: (deadline) => pipeline.stop(deadline),
-    [Symbol.asyncDispose]: () => pipeline.stop(Promise.resolve()),
+    drain: (deadline) => delivery.stop(deadline),
+    [Symbol.asyncDispose]: () => delivery.stop(Promise.resolve()),
   }
 }
 
@@ -98,7 +107,7 @@ function ofDestination([id, count]: readonly [string, number]): MetricSample {
   return [{ destination_id: id }, count]
 }
 
-function outcomeMetrics({ attempts, outcomes, reasons }: Pipeline['metrics']): string[] {
+function outcomeMetrics({ attempts, outcomes, reasons }: DeliveryCounts): string[] {
   const expired = [...outcomes].flatMap(([id, counts]): MetricSample[] => {
     const count = counts.get('expired')
     return count === undefined ? [] : [ofDestination([id, count])]
@@ -123,7 +132,7 @@ function byLabel(counts: ReadonlyMap<string, ReadonlyMap<string, number>>, label
   )
 }
 
-type State = Awaited<ReturnType<Pipeline['states']['list']>>[number]
+type State = Awaited<ReturnType<DeliveryHost['states']['list']>>[number]
 
 function stateMetrics(states: readonly State[], now: number): string[] {
   const family = (name: string, help: string, read: (state: State) => number) =>

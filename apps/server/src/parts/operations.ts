@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { adminInfoRoute, type ControlPlane } from '@millrace/control-plane'
 import type { IngestMetrics } from '@millrace/gateway'
-import { type Pipeline, Stats, statsRoutes } from '@millrace/pipeline'
+import { type DeliveryHost, type Pipeline, Stats, statsRoutes } from '@millrace/pipeline'
 import { formatTime } from '@millrace/protocol'
 import type { Clock } from '@millrace/std'
 import { backupRoutes } from '../backup/backup-routes.ts'
@@ -25,7 +25,7 @@ interface OperationsNeeds {
   readonly controlPlane: ControlPlane
   readonly callers: Callers
   readonly ingest: IngestMetrics
-  readonly pipeline: Pick<Pipeline, 'metrics' | 'deliveries'>
+  readonly delivery: Pick<DeliveryHost<Pipeline>, 'metrics' | 'shards'>
   /** Output of the dashboard build; undefined: no dashboard is served. */
   readonly dashboardFolder: string | undefined
   readonly clock: Clock
@@ -38,13 +38,13 @@ export interface OperationsPart extends Part {
 }
 
 export async function openOperations(needs: OperationsNeeds): Promise<OperationsPart> {
-  const { folder, settings, controlPlane, callers, pipeline, dashboardFolder, clock, logger } = needs
+  const { folder, settings, controlPlane, callers, delivery, dashboardFolder, clock, logger } = needs
   const { log, store, catalog } = needs.storage
   await using opened = new AsyncDisposableStack()
   const stats = new Stats({
     ingest: needs.ingest,
-    metrics: pipeline.metrics,
-    deliveries: () => pipeline.deliveries.values(),
+    metrics: delivery.metrics,
+    deliveries: () => delivery.shards.flatMap((shard) => [...shard.deliveries.values()]),
     store: store.statistics,
     clock,
     logger,

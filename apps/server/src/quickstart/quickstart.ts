@@ -1,5 +1,5 @@
 import { type ControlPlane, MILLRACE, type Source } from '@millrace/control-plane'
-import type { Delivery, Pipeline } from '@millrace/pipeline'
+import type { Delivery, DeliveryHost } from '@millrace/pipeline'
 
 const SAMPLES = [
   { type: 'identify', userId: 'u-4711', traits: { name: 'Ada', city: 'London' } },
@@ -12,7 +12,7 @@ const MAX_SHOWN = 100
 
 interface Quickstart {
   readonly controlPlane: ControlPlane
-  readonly pipeline: Pipeline
+  readonly delivery: Pick<DeliveryHost, 'delivered'>
   /** URL of this server, such as `http://127.0.0.1:8080`. */
   readonly baseUrl: string
   readonly inboxPath: string
@@ -27,7 +27,7 @@ interface Quickstart {
  * @see contracts/control-plane.md §3 [D733]
  */
 export async function runQuickstart(quickstart: Quickstart): Promise<void> {
-  const { controlPlane, pipeline, baseUrl, inboxPath, say } = quickstart
+  const { controlPlane, delivery, baseUrl, inboxPath, say } = quickstart
   const { resource: source } = await controlPlane.sources.create(MILLRACE, { name: 'Quickstart', type: 'HTTP' })
   const { resource: destination } = await controlPlane.destinations.create(MILLRACE, {
     name: 'Quickstart inbox',
@@ -38,9 +38,9 @@ export async function runQuickstart(quickstart: Quickstart): Promise<void> {
   let shown = 0
   const arrived = new Promise<boolean>((resolve) => {
     const timeout = setTimeout(() => resolve(false), ARRIVAL_TIMEOUT_MS)
-    const stop = pipeline.delivered.add((delivery) => {
-      if (delivery.destinationId !== destination.id) return
-      say(deliveryLine(delivery))
+    const stop = delivery.delivered.add((arrival) => {
+      if (arrival.destinationId !== destination.id) return
+      say(deliveryLine(arrival))
       if (++shown === SAMPLES.length) {
         clearTimeout(timeout)
         resolve(true)

@@ -9,6 +9,7 @@ import type { Change } from '../workspace/change.ts'
 import type { Deliveries } from '../workspace/deliveries.ts'
 import type { Snapshot } from '../workspace/snapshot.ts'
 import type { ChangeBase, Workspace } from '../workspace/workspace.ts'
+import { partitionChoice } from './partition-choice.ts'
 import { resourceKey } from './resource-key.ts'
 import {
   type Condition,
@@ -20,7 +21,6 @@ import {
   type Written,
 } from './resource-service.ts'
 import {
-  FIRST_PARTITION,
   SOURCE_TYPES,
   type Source,
   type SourceConfig,
@@ -71,7 +71,7 @@ export class Sources implements ResourceService<Source> {
       const id = this.#workspace.newId(at)
       const key = resourceKey(name, 'source', snapshot.sources.values())
       const workspaceId = this.#workspace.id
-      const partition = FIRST_PARTITION
+      const partition = partitionChoice(snapshot.sources.values(), this.#workspace.partitions)()
       const identity = { id, key, type, partition, workspaceId, createdAt: at, previousWriteKeys: [] }
       const source = { ...identity, name, ...fields, updatedAt: at, revision: moment.nextRevision }
       return put(source, created('source', id))

@@ -138,6 +138,7 @@ export class TestPlane implements AsyncDisposable {
       secretKey: SECRET_KEY,
       clock: this.clock,
       random: (count) => crypto.getRandomValues(new Uint8Array(count)),
+      partitions: 8,
       version: '1.0.0',
       destinationTypes: testDestinationTypes,
       code: moduleRuntime,

@@ -14,6 +14,7 @@ const plane = await ControlPlane.open({
   secretKey: Buffer.alloc(32, 1),
   clock: new ManualClock(1_772_000_000_000),
   random: (count) => crypto.getRandomValues(new Uint8Array(count)),
+  partitions: 8,
   version: '1.0.0',
   destinationTypes: testDestinationTypes,
   code: moduleRuntime,

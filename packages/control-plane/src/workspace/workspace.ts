@@ -14,6 +14,8 @@ export interface WorkspaceOptions {
   readonly store: ControlStore
   readonly clock: Clock
   readonly random: (byteCount: number) => Uint8Array
+  /** Partitions of the log, over which new sources spread. */
+  readonly partitions: number
   readonly deliveries: Deliveries
   readonly logger: Logger
 }
@@ -51,6 +53,7 @@ export class Workspace {
   readonly id: string
   readonly clock: Clock
   readonly random: (byteCount: number) => Uint8Array
+  readonly partitions: number
   readonly #store: ControlStore
   readonly #deliveries: Deliveries
   readonly #logger: Logger
@@ -65,6 +68,7 @@ export class Workspace {
     this.id = stored.workspaceId
     this.clock = options.clock
     this.random = options.random
+    this.partitions = options.partitions
     this.#store = options.store
     this.#deliveries = options.deliveries
     this.#logger = options.logger

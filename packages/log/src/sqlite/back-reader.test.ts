@@ -20,10 +20,10 @@ async function segments(directory: string, notes: readonly string[]) {
 
 test('reading back goes over segments that are closed, that are written, and that are empty', async () => {
   await using log = await segments(folders.create(), ['0', '1', '2'])
-  expect((await readAllBack(log, 0, log.end())).map(noteOf)).toEqual(['2', '1', '0'])
+  expect((await readAllBack(log, 0, log.end(0))).map(noteOf)).toEqual(['2', '1', '0'])
   await log.append(0, 'backfill', testRecord('source-a', '3'))
   await log.append(0, 'live', testRecord('source-a', '4'))
-  expect((await readAllBack(log, 0, log.end())).map(noteOf)).toEqual(['4', '3', '2', '1', '0'])
+  expect((await readAllBack(log, 0, log.end(0))).map(noteOf)).toEqual(['4', '3', '2', '1', '0'])
   expect((await scanAll(log, 0, 1)).map(noteOf)).toEqual(['1', '2', '3', '4'])
 })
 
@@ -39,7 +39,7 @@ test('segments go on being closed while they are read back', async () => {
     isWriting = false
   })
   while (isWriting) {
-    const notes = (await readAllBack(log, 0, log.end(), 20_000)).map((record) => Number(noteOf(record)))
+    const notes = (await readAllBack(log, 0, log.end(0), 20_000)).map((record) => Number(noteOf(record)))
     expect(notes).toEqual(notes.map((_, i) => notes.length - 1 - i))
   }
   await written
@@ -54,7 +54,7 @@ test('what retention dropped is not found, and what was damaged is passed over w
   const bytes = readFileSync(damaged)
   bytes.fill(0x55, 100)
   writeFileSync(damaged, bytes)
-  expect((await readAllBack(log, 0, log.end())).map(noteOf)).toEqual(['3', '1'])
+  expect((await readAllBack(log, 0, log.end(0))).map(noteOf)).toEqual(['3', '1'])
   expect((await scanAll(log, 0, 0)).map(noteOf)).toEqual(['1', '3'])
   expect(segmentFiles(directory).slice(0, 3)).toEqual(['1.db', '2.db', '3.db'])
 })
@@ -70,13 +70,13 @@ test('a record that fails its checksum is passed over alone', async () => {
   bytes.write('BROKEN', bytes.indexOf('"broken"') + 1)
   writeFileSync(file, bytes)
   await using log = await openLog(directory)
-  expect((await readAllBack(log, 0, log.end())).map(noteOf)).toEqual(['fine', 'whole'])
+  expect((await readAllBack(log, 0, log.end(0))).map(noteOf)).toEqual(['fine', 'whole'])
 })
 
 test('a log that was closed reads nothing back', async () => {
   const log = await openLog(folders.create())
   await log.append(0, 'live', testRecord('source-a', '0'))
-  await log.readBack(0, log.end(), 1)
+  await log.readBack(0, log.end(0), 1)
   await log[Symbol.asyncDispose]()
   await expect(log.readBack(0, 1, 1)).rejects.toMatchObject({ code: 'LOG_UNAVAILABLE' })
 })

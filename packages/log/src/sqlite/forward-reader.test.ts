@@ -29,13 +29,13 @@ test('reads each stream in order, over segments that are closed meanwhile, and n
   }
   follow()
   expect(read).toEqual(sent)
-  expect(positions).toEqual({ live: log.end(), backfill: log.end() })
+  expect(positions).toEqual({ live: log.end(0), backfill: log.end(0) })
   expect(damage).toEqual([])
 
   function follow(): void {
     for (const each of ['live', 'backfill'] as const) {
       for (let count = -1; count !== 0; ) {
-        const { records, next } = reader.read(0, each, positions[each], log.end(), 1_000)
+        const { records, next } = reader.read(0, each, positions[each], log.end(0), 1_000)
         positions[each] = next
         count = records.length
         read[each].push(...records.map(({ body }) => Buffer.from(body).toString()))
@@ -55,7 +55,7 @@ test('sees what is made, dropped, set aside and written again between two reads'
   for (const names of ['ab', 'cd', 'ef']) {
     await using log = await SqliteEventLog.open({ directory, clock: systemClock })
     for (const name of names) await log.append(0, 'live', recordOf(name))
-    if (names === 'ab') expect(readAt(0, log.end())).toEqual({ bodies: ['a'], next: 1 })
+    if (names === 'ab') expect(readAt(0, log.end(0))).toEqual({ bodies: ['a'], next: 1 })
   }
   expect(readAt(1, 6)).toEqual({ bodies: ['b'], next: 2 })
   // Made.
@@ -99,7 +99,7 @@ test('tells which events are duplicates', async () => {
   const directory = join(root, 'dedup')
   await using log = await SqliteEventLog.open({ directory, clock: systemClock, hasDedup: true })
   for (const _ of [1, 2]) await log.append(0, 'live', recordOf('same'), { windowMs: 60_000 })
-  const { records } = new ForwardReader(directory, () => {}).read(0, 'live', 0, log.end(), 1_000_000)
+  const { records } = new ForwardReader(directory, () => {}).read(0, 'live', 0, log.end(0), 1_000_000)
   expect(records.map(({ duplicates }) => duplicates && [...duplicates])).toEqual([undefined, [0]])
 })
 
@@ -135,3 +135,14 @@ function recordOf(text: string): EventRecord {
   }
   return { header, body: Buffer.from(text) }
 }
+
+test('reads all partitions in the order of their common offsets', async () => {
+  const directory = join(root, 'partitions')
+  await using log = await SqliteEventLog.open({ directory, clock: systemClock, partitions: 3 })
+  for (const [n, partition] of [2, 0, 1, 2, 0].entries()) await log.append(partition, 'live', recordOf(`${n}`))
+  await log.append(1, 'backfill', recordOf('history'))
+  const reader = new ForwardReader(directory, () => {})
+  const { records, next } = reader.readAll('live', 1, 6, 1_000_000)
+  expect([records.map(({ body }) => body.toString()), next]).toEqual([['1', '2', '3', '4'], 5])
+  expect(reader.readAll('live', 5, 6, 1_000)).toEqual({ records: [], next: 6 })
+})

@@ -7,8 +7,10 @@ import { DamagedSegmentError } from './segments/damaged-segment.ts'
 import { segmentPath } from './segments/segment-files.ts'
 import { SegmentLook, segmentsFrom, segmentsIn } from './segments/segment-look.ts'
 import { hasTable } from './segments/segment-tables.ts'
-import { partitionOfStream, type StreamNumber, streamNumber } from './segments/stream-number.ts'
-import { streamTable } from './segments/stream-tables.ts'
+import { type StreamNumber, streamNumber, streamOfNumber } from './segments/stream-number.ts'
+import { streamsIn, streamTable } from './segments/stream-tables.ts'
+
+type IsWanted = (stream: StreamNumber) => boolean
 
 /**
  * Reads a stream of the log's files forwards from any thread, concurrently with the log thread, so that the reader does not
@@ -37,8 +39,17 @@ export class ForwardReader {
    */
   read(partition: number, stream: Stream, from: Offset, end: Offset, maxBytes: number): ReadResult {
     const number = streamNumber(partition, stream)
+    return this.#read((each) => each === number, from, end, maxBytes)
+  }
+
+  /** Like `read`, over all partitions in the order of their common offsets. */
+  readAll(stream: Stream, from: Offset, end: Offset, maxBytes: number): ReadResult {
+    return this.#read((each) => streamOfNumber(each) === stream, from, end, maxBytes)
+  }
+
+  #read(isWanted: IsWanted, from: Offset, end: Offset, maxBytes: number): ReadResult {
     for (const first of this.#segmentsFrom(from, end)) {
-      const records = this.#readSegment(first, number, from, maxBytes)
+      const records = this.#readSegment(first, isWanted, from, maxBytes)
       if (records.length === 0) continue
       const next = records.at(-1)!.offset + 1
       this.#reach = Math.max(this.#reach, next)
@@ -62,10 +73,10 @@ export class ForwardReader {
     yield* segmentsFrom(newer, from)
   }
 
-  #readSegment(first: Offset, stream: StreamNumber, from: Offset, maxBytes: number): StoredRecord[] {
+  #readSegment(first: Offset, isWanted: IsWanted, from: Offset, maxBytes: number): StoredRecord[] {
     const path = segmentPath(this.#directory, first)
     try {
-      return this.#look.into(path, (database) => this.#readRecords(database, stream, from, maxBytes)) ?? []
+      return this.#look.into(path, (database) => this.#readRecords(database, isWanted, from, maxBytes)) ?? []
     } catch (error) {
       const isPassedOver = error instanceof DamagedSegmentError && segmentsIn(this.#directory).at(-1) !== first
       if (!isPassedOver) throw error
@@ -74,10 +85,11 @@ export class ForwardReader {
     }
   }
 
-  #readRecords(database: DatabaseSync, stream: StreamNumber, from: Offset, maxBytes: number): StoredRecord[] {
-    const table = streamTable(stream)
-    if (partitionOfStream(stream) > 0 && !hasTable(database, table)) return []
-    const rows = database.prepare(`SELECT offset, crc, bytes FROM ${table} WHERE offset >= ? ORDER BY offset`)
+  #readRecords(database: DatabaseSync, isWanted: IsWanted, from: Offset, maxBytes: number): StoredRecord[] {
+    const tables = streamsIn(database).filter(isWanted).map(streamTable)
+    if (tables.length === 0) return []
+    const selects = tables.map((table) => `SELECT offset, crc, bytes FROM ${table} WHERE offset >= ?1`)
+    const rows = database.prepare(`${selects.join(' UNION ALL ')} ORDER BY offset`)
     const duplicatesOf = hasTable(database, 'duplicates')
       ? database.prepare('SELECT indexes FROM duplicates WHERE offset = ?')
       : undefined

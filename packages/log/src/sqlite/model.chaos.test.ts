@@ -93,7 +93,7 @@ class Pair {
         break
       }
     }
-    expect((await this.real()).end()).toBe(this.model.end(0))
+    expect((await this.real()).end(0)).toBe(this.model.end(0))
     expect(await (await this.real()).oldest(0)).toEqual(await this.model.oldest(0))
   }
 

@@ -37,7 +37,7 @@ test('a log of one partition opens with several', async () => {
   }
   await using log = await openLog(directory, { partitions: 16, cacheBytes: 0 })
   expect(noteOf((await log.get(15, [4]))[0])).toBe('new')
-  expect(log.end()).toBe(5)
+  expect(log.end(0)).toBe(5)
 })
 
 describe('retention', () => {
@@ -200,7 +200,7 @@ test('offsets that readers have passed are never given out again, whatever the f
     [5_000, 5_000],
   ] as const) {
     await using log = await openLog(directory, { notBefore })
-    expect(log.end()).toBe(offset)
+    expect(log.end(0)).toBe(offset)
     expect(await log.append(0, 'live', testRecord('source-a', `${offset}`))).toBe(offset)
   }
   await using log = await openLog(directory)

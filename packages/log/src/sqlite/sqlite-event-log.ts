@@ -62,6 +62,8 @@ export class SqliteEventLog implements EventLog, LogWriter {
   readonly #damageListeners = new Set<(partition: number, range: OffsetRange) => void>()
   #damaged: OffsetRange[]
   #end: Offset
+  /** By partition: one past its last record, as far as this process knows. */
+  readonly #ends: Offset[]
   #sizeBytes: number
   #isClosed = false
   #retentionHolds = 0
@@ -111,6 +113,7 @@ export class SqliteEventLog implements EventLog, LogWriter {
     this.#clockJumps = new ClockJumps(options.clock)
     this.#thread = thread
     this.#end = opened.end
+    this.#ends = Array.from({ length: this.partitions }, () => opened.end)
     this.#damaged = [...opened.damaged]
     this.#sizeBytes = opened.sizeBytes
     this.#writer = new GroupCommit({
@@ -141,13 +144,15 @@ export class SqliteEventLog implements EventLog, LogWriter {
 
   async read(partition: number, stream: Stream, from: Offset, maxBytes: number): Promise<ReadResult> {
     const number = streamNumber(partition, stream)
+    // Taken before the read, so that records committed during it are not skipped.
+    const end = this.end(partition)
     const cached = this.#ring.read(number, from, maxBytes)
     if (cached !== undefined) {
       const last = cached.at(-1)
-      return { records: cached, next: last === undefined ? Math.max(from, this.#end) : last.offset + 1 }
+      return { records: cached, next: last === undefined ? Math.max(from, end) : last.offset + 1 }
     }
     const { records, next } = await this.#thread.call('read', { stream: number, from, maxBytes })
-    return { records: records.map(recordOf), next }
+    return { records: records.map(recordOf), next: records.length === 0 ? Math.max(from, end) : next }
   }
 
   readBack(partition: number, before: Offset, maxBytes: number): Promise<FramedResult> {
@@ -157,8 +162,8 @@ export class SqliteEventLog implements EventLog, LogWriter {
 
   async scan(partition: number, from: Offset, maxBytes: number): Promise<FramedResult> {
     if (this.#isClosed) throw new LogUnavailableError('the log is closed')
-    // Taken before the read, so that records committed during it are not skipped.
-    const end = this.#end
+    // As in `read`.
+    const end = this.end(partition)
     const { frames, next } = await this.#backThread.call('scan', { partition, from, maxBytes })
     return { frames, next: frames.length === 0 ? Math.max(from, end) : next }
   }
@@ -185,8 +190,8 @@ export class SqliteEventLog implements EventLog, LogWriter {
     return this.#thread.call('oldestUnit', undefined)
   }
 
-  end(): Offset {
-    return this.#end
+  end(partition: number): Offset {
+    return this.#ends[partition]!
   }
 
   onCommit(listener: (partition: number, stream: Stream) => void): () => void {
@@ -205,7 +210,7 @@ export class SqliteEventLog implements EventLog, LogWriter {
 
   async retain(partition: number, finished: Offset, keepMs: number): Promise<void> {
     this.#retainedUpTo[partition] = finished
-    const finishedBefore = Math.min(...this.#retainedUpTo)
+    const finishedBefore = Math.min(this.#end, ...this.#retainedUpTo)
     if (this.#clockJumps.hadOneLately() || this.#retentionHolds > 0) return
     await this.#thread.call('retain', { finishedBefore, keepMs, now: this.#clock.now() })
     this.#sizeBytes = await this.#thread.call('sizeBytes', undefined)
@@ -279,6 +284,7 @@ export class SqliteEventLog implements EventLog, LogWriter {
   #publish({ end, bytes, streams }: Committed): void {
     this.#end = end
     this.#sizeBytes += bytes
+    for (const number of streams) this.#ends[partitionOfStream(number)] = end
     for (const number of streams) {
       for (const listener of this.#commitListeners) listener(partitionOfStream(number), streamOfNumber(number))
     }
@@ -288,6 +294,7 @@ export class SqliteEventLog implements EventLog, LogWriter {
     this.#damaged = [...this.#damaged, range].sort((a, b) => a.from - b.from)
     this.#end = Math.max(this.#end, range.to)
     for (let partition = 0; partition < this.partitions; partition++) {
+      this.#ends[partition] = Math.max(this.#ends[partition]!, range.to)
       for (const listener of this.#damageListeners) listener(partition, range)
     }
   }

@@ -81,7 +81,7 @@ describe('a start after a crash', () => {
       make(directory)
       for (const note of ['10', '11']) {
         await using log = await openLog(directory)
-        expect([name, log.damaged(), log.end()]).toEqual([name, [], Number(note)])
+        expect([name, log.damaged(), log.end(0)]).toEqual([name, [], Number(note)])
         expect(await log.append(0, 'live', testRecord('source-a', note))).toBe(Number(note))
         expect((await notesIn(log)).length).toBe(Number(note) + 1)
       }

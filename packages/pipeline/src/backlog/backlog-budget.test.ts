@@ -28,17 +28,17 @@ test('from 80 % on the destination that holds most is named, and at 100 % its ol
   const { run, sink, healthy } = await withDeadDestination(100 * KB)
   await using _ = run
   await accept(run, padded(150, 'a'))
-  expect(run.pipeline.backlogWarning()).toBe(undefined)
+  expect(run.delivery.backlogWarning()).toBe(undefined)
   const { backlogBytes } = await run.state()
   const each = backlogBytes / 150
   expect(each).toBeGreaterThan(EVENT_BYTES * 0.8)
   const until = (share: number) => Math.ceil((share * 100 * KB) / each)
   await accept(run, padded(until(0.9) - 150, 'b'))
-  expect(run.pipeline.backlogWarning()).toMatch(/^(89|90|91) % used, most by d1$/)
+  expect(run.delivery.backlogWarning()).toMatch(/^(89|90|91) % used, most by d1$/)
   expect(run.logged.filter(({ text }) => text === 'the backlog is above 80 % of its limit')).toHaveLength(1)
   expect((await run.state()).expired).toBe(0)
   await accept(run, padded(until(1.3) - until(0.9), 'c'))
-  expect(run.pipeline.backlogWarning()).toMatch(/^9[0-5] % used, most by d1$/)
+  expect(run.delivery.backlogWarning()).toMatch(/^9[0-5] % used, most by d1$/)
   // It was looked at once, and then it was as much too much.
   const { expired, backlogBytes: left, pending } = await run.state()
   expect(Math.abs(expired - (until(1.3) - until(0.95)))).toBeLessThan(5)
@@ -48,7 +48,7 @@ test('from 80 % on the destination that holds most is named, and at 100 % its ol
     expect(await run.outcome(id)).toBe('expired: storage budget')
   expect(await run.outcome(`c-${until(1.3) - until(0.9) - 1}`)).toBe('pending')
   // Count, metric and audit entry agree.
-  expect(run.pipeline.metrics.outcomes.get('d1')!.get('expired')).toBe(expired)
+  expect(run.delivery.metrics.outcomes.get('d1')!.get('expired')).toBe(expired)
   expect(run.told).toEqual([{ destinationId: 'd1', count: expired }])
   // The other destination has all of it, and nothing of it is expired there.
   expect(healthy.arrivals.length).toBe(until(1.3))
@@ -64,7 +64,7 @@ test('from 80 % on the destination that holds most is named, and at 100 % its ol
   expect(arrived.has('a-0')).toBe(false)
   expect((await run.state()).expired).toBe(expired)
   expect(await run.outcome('a-0')).toBe('expired: storage budget')
-  expect(run.pipeline.backlogWarning()).toBe(undefined)
+  expect(run.delivery.backlogWarning()).toBe(undefined)
 })
 
 test('an event that waits for several destinations counts once', async () => {
@@ -78,9 +78,9 @@ test('an event that waits for several destinations counts once', async () => {
   const bytes = (await run.state()).backlogBytes
   expect(bytes).toBeGreaterThan(50 * KB)
   expect((await run.state('d3')).backlogBytes).toBe(bytes)
-  expect(run.pipeline.backlogWarning()).toBe(undefined)
+  expect(run.delivery.backlogWarning()).toBe(undefined)
   await accept(run, padded(80, 'n'))
-  expect(run.pipeline.backlogWarning()).toMatch(/% used/)
+  expect(run.delivery.backlogWarning()).toMatch(/% used/)
   expect((await run.state()).expired).toBe(0)
 })
 
@@ -109,12 +109,12 @@ test('waiting events go before dead letters, the oldest of both first, and what 
   await run.advance(2 * MINUTE)
   expect(run.told.reduce((count, each) => count + each.count, 0)).toBe(after.expired)
   expect(sum).toBeLessThanOrEqual(after.expired)
-  await run.pipeline.jobs.create({
+  await run.delivery.jobs.create({
     ...{ kind: 'discard', selection: { filter: {} }, isDryRun: false, createdBy: 'ops@cinema.example' },
   })
   await run.advance(MINUTE)
   expect((await run.state()).backlogBytes).toBe(0)
-  expect(run.pipeline.backlogWarning()).toBe(undefined)
+  expect(run.delivery.backlogWarning()).toBe(undefined)
 })
 
 test('what is in flight is not given up, and comes to its own outcome', async () => {
@@ -154,6 +154,6 @@ test('without a bound nothing is given up', async () => {
   const { run } = await withDeadDestination(0)
   await using _ = run
   await accept(run, tracks(2_000))
-  expect(run.pipeline.backlogWarning()).toBe(undefined)
+  expect(run.delivery.backlogWarning()).toBe(undefined)
   expect((await run.state()).expired).toBe(0)
 })

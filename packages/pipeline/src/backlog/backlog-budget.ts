@@ -1,10 +1,7 @@
 import type { DeliveryStore } from '@millrace/delivery'
-import type { EventLog } from '@millrace/log'
 import type { Clock, Logger, Timer } from '@millrace/std'
-import type { DestinationDelivery } from '../delivery/destination-delivery.ts'
-import { BacklogExpiry } from './backlog-expiry.ts'
-import { type Share, sharesOf, waitingBytes } from './backlog-figures.ts'
-import type { LogTallies } from './log-tallies.ts'
+import type { Shard } from '../host/shard.ts'
+import { EXPIRY_REASON } from './backlog-expiry.ts'
 
 const INTERVAL_MS = 1_000
 /** The checks take at most one twentieth of the time, independent of the size of the backlog. */
@@ -16,12 +13,10 @@ const EXPIRE_UNTIL = 0.95
 const TELL_EVERY_MS = 60_000
 
 export interface BacklogBudgetOptions {
-  readonly log: EventLog
-  readonly store: Pick<DeliveryStore, 'backlog' | 'outcomes' | 'deadLetters' | 'flush'>
+  readonly store: Pick<DeliveryStore, 'backlog' | 'deadLetters'>
   readonly clock: Clock
   readonly logger: Logger
-  readonly tallies: LogTallies
-  readonly deliveries: () => Iterable<DestinationDelivery>
+  readonly shards: () => readonly Pick<Shard, 'waitingShares' | 'waitingBytes' | 'expireWaiting'>[]
   /** 0: no limit. */
   readonly maxBytes: number
   readonly onExpired: (destinationId: string, count: number) => void
@@ -37,7 +32,6 @@ export interface BacklogBudgetOptions {
  */
 export class BacklogBudget {
   readonly #options: BacklogBudgetOptions
-  readonly #expiry: BacklogExpiry
   /** By destination: expired events not yet reported, and the time of the last report. */
   readonly #untold = new Map<string, { count: number; toldAt: number }>()
   #warning: string | undefined
@@ -47,7 +41,6 @@ export class BacklogBudget {
 
   constructor(options: BacklogBudgetOptions) {
     this.#options = options
-    this.#expiry = new BacklogExpiry(options)
   }
 
   /** From 80 % of the limit: the used share and the largest destination, for /health. */
@@ -85,14 +78,14 @@ export class BacklogBudget {
     let { used, shares } = await this.#figures(WARN_AT * maxBytes)
     this.#warn(used, shares)
     const isOver = used >= EXPIRE_AT * maxBytes
-    const spent = new Set<DestinationDelivery>()
+    const spent = new Set<string>()
     while (isOver && used > EXPIRE_UNTIL * maxBytes && !this.#isStopped) {
-      const largest = largestOf(shares.filter(({ delivery }) => !spent.has(delivery)))
+      const largest = largestOf(shares.filter(({ destinationId }) => !spent.has(destinationId)))
       if (largest === undefined) break
-      const { delivery } = largest
-      const count = await this.#expiry.expire(delivery, used - EXPIRE_UNTIL * maxBytes)
-      if (count === 0) spent.add(delivery)
-      else this.#note(delivery.destination.id, count)
+      const { destinationId } = largest
+      const count = await this.#expire(destinationId, used - EXPIRE_UNTIL * maxBytes)
+      if (count === 0) spent.add(destinationId)
+      else this.#note(destinationId, count)
       const now = await this.#figures(WARN_AT * maxBytes)
       used = now.used
       shares = now.shares
@@ -103,13 +96,31 @@ export class BacklogBudget {
 
   /** @param enough below this size an estimate suffices: it counts an event that waits for two destinations twice. */
   async #figures(enough: number): Promise<{ used: number; shares: Share[] }> {
-    const { deliveries, store, log, tallies } = this.#options
-    const all = [...deliveries()]
+    const { shards, store } = this.#options
+    const parts = (await Promise.all(shards().map((shard) => shard.waitingShares()))).flat()
     const rows = await store.backlog.byDestination()
-    const shares = await sharesOf(all, rows)
+    const letterBytes = new Map(rows.map((row) => [row.destinationId, row.letterBytes]))
+    const shares = [...Map.groupBy(parts, ({ destinationId }) => destinationId)].map(([destinationId, of]) => ({
+      destinationId,
+      waitingBytes: of.reduce((sum, part) => sum + part.waitingBytes, 0),
+      letterBytes: letterBytes.get(destinationId) ?? 0,
+    }))
     const letters = shares.reduce((sum, { letterBytes }) => sum + letterBytes, 0)
     const most = shares.reduce((sum, share) => sum + share.waitingBytes, letters)
-    return { used: most < enough ? most : letters + (await waitingBytes(all, log, tallies)), shares }
+    if (most < enough) return { used: most, shares }
+    const waiting = await Promise.all(shards().map((shard) => shard.waitingBytes()))
+    return { used: waiting.reduce((sum, bytes) => sum + bytes, letters), shares }
+  }
+
+  /** Waiting events go before open dead letters. @returns the number of expired events; 0 if nothing can expire now. */
+  async #expire(destinationId: string, bytes: number): Promise<number> {
+    const { shards, store, clock } = this.#options
+    for (const shard of shards()) {
+      const count = await shard.expireWaiting({ destinationId, bytes })
+      if (count > 0) return count
+    }
+    const request = { destinationId, bytes, reason: EXPIRY_REASON, at: clock.now() }
+    return (await store.deadLetters.expire(request)).count
   }
 
   #warn(used: number, shares: readonly Share[]): void {
@@ -121,7 +132,7 @@ export class BacklogBudget {
       if (hasWarned) logger.info({ usedBytes: used }, 'the backlog is below 80 % of its limit again')
       return
     }
-    const destinationId = largest.delivery.destination.id
+    const { destinationId } = largest
     this.#warning = `${Math.floor((used / maxBytes) * 100)} % used, most by ${destinationId}`
     if (!hasWarned) logger.warn({ destinationId, usedBytes: used, maxBytes }, 'the backlog is above 80 % of its limit')
   }
@@ -147,6 +158,13 @@ export class BacklogBudget {
     logger.warn({ destinationId, count }, 'events expired: the backlog was full')
     tellExpired(destinationId, count)
   }
+}
+
+/** Stored bytes of one destination. */
+interface Share {
+  readonly destinationId: string
+  readonly waitingBytes: number
+  readonly letterBytes: number
 }
 
 function largestOf(shares: readonly Share[]): Share | undefined {

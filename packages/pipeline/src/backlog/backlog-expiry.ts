@@ -4,17 +4,16 @@ import type { Clock } from '@millrace/std'
 import type { DestinationDelivery } from '../delivery/destination-delivery.ts'
 
 /** The reason shown in traces. */
-const REASON = 'storage budget'
+export const EXPIRY_REASON = 'storage budget'
 
 export interface ExpiryOptions {
   readonly log: EventLog
-  readonly store: Pick<DeliveryStore, 'outcomes' | 'deadLetters' | 'flush'>
+  readonly store: Pick<DeliveryStore, 'outcomes' | 'flush'>
   readonly clock: Clock
 }
 
 /**
- * Gives up the oldest events of a destination: waiting events, then open dead letters. Many events are recorded as one
- * range for each source.
+ * Gives up the oldest waiting events of a destination in a shard. Many events are recorded as one range for each source.
  *
  * @see contracts/delivery.md §4 [D636], §8 [D643]
  */
@@ -27,12 +26,8 @@ export class BacklogExpiry {
 
   /** @returns the number of expired events; 0 if nothing can expire now. */
   async expire(delivery: DestinationDelivery, bytes: number): Promise<number> {
-    return (await this.#expireWaiting(delivery, bytes)) || (await this.#expireLetters(delivery, bytes))
-  }
-
-  async #expireWaiting(delivery: DestinationDelivery, bytes: number): Promise<number> {
-    const { log, store } = this.#options
-    for (let partition = 0; partition < log.partitions; partition++) {
+    const { store } = this.#options
+    for (const partition of delivery.feed.partitions) {
       const before = await this.#placeBehind(delivery, partition, bytes)
       if (before === undefined) continue
       const { cursors, events, inFlight } = delivery.giveUpBefore(partition, before)
@@ -94,16 +89,10 @@ export class BacklogExpiry {
       for (const [sourceId, count] of counts) {
         if (count === 0) continue
         const range = { partition, fromOffset: piece.from, toOffset: piece.to }
-        ranges.push({ ...range, destinationId, sourceId, outcome: 'expired', reason: REASON, count, at })
+        ranges.push({ ...range, destinationId, sourceId, outcome: 'expired', reason: EXPIRY_REASON, count, at })
       }
     }
     return ranges
-  }
-
-  async #expireLetters({ destination }: DestinationDelivery, bytes: number): Promise<number> {
-    const { store, clock } = this.#options
-    const request = { destinationId: destination.id, bytes, reason: REASON, at: clock.now() }
-    return (await store.deadLetters.expire(request)).count
   }
 }
 

@@ -1,25 +1,14 @@
-import { type BacklogRow, REPLAY_STREAM } from '@millrace/delivery'
+import { REPLAY_STREAM } from '@millrace/delivery'
 import { type EventLog, type OffsetRange, STREAMS } from '@millrace/log'
 import type { DestinationDelivery } from '../delivery/destination-delivery.ts'
+import type { WaitingShare } from '../host/shard.ts'
 import type { LogTallies } from './log-tallies.ts'
 
-/** Stored bytes of one destination. */
-export interface Share {
-  readonly delivery: DestinationDelivery
-  readonly waitingBytes: number
-  readonly letterBytes: number
-}
-
-/** Shares of all destinations; an event that waits for two of them counts in both. */
-export async function sharesOf(
-  deliveries: Iterable<DestinationDelivery>,
-  rows: readonly BacklogRow[],
-): Promise<Share[]> {
-  const letters = new Map(rows.map(({ destinationId, letterBytes }) => [destinationId, letterBytes]))
+/** Waiting bytes of each destination; an event that waits for two of them counts in both. */
+export async function waitingShares(deliveries: Iterable<DestinationDelivery>): Promise<WaitingShare[]> {
   const shares = [...deliveries].map(async (delivery) => ({
-    delivery,
+    destinationId: delivery.destination.id,
     waitingBytes: delivery.lane.unfinishedBytes + (await delivery.untaken.count()).bytes,
-    letterBytes: letters.get(delivery.destination.id) ?? 0,
   }))
   return Promise.all(shares)
 }
@@ -53,7 +42,7 @@ interface UntakenSource {
 function untakenRanges(deliveries: readonly DestinationDelivery[], log: EventLog): Map<string, UntakenSource> {
   const found = new Map<string, UntakenSource>()
   for (const { feed } of deliveries) {
-    for (let partition = 0; partition < log.partitions; partition++) {
+    for (const partition of feed.partitions) {
       const end = log.end(partition)
       for (const stream of STREAMS.keys()) {
         const { offset } = feed.cursor(partition, stream)

@@ -37,10 +37,10 @@ test('over its bound the log gives up its oldest segments, and what destinations
   await untilOldest(run, log, 20)
   expect(run.logged.some(({ text }) => text === 'a segment was deleted early')).toBe(true)
   expect(healthy.arrivals.length).toBe(41)
-  expect(await run.pipeline.waiting({ destinationId: 'd1' })).toBe(41)
+  expect(await run.delivery.waiting({ destinationId: 'd1' })).toBe(41)
   expect(await run.outcome('m-0')).toMatch(/retrying|blocked|pending/)
   await run.restart()
-  expect(await run.pipeline.waiting({ destinationId: 'd1' })).toBe(41)
+  expect(await run.delivery.waiting({ destinationId: 'd1' })).toBe(41)
   const before = sink.arrivals.length
   sink.answer = () => 200
   await run.advance(10 * MINUTE)
@@ -63,7 +63,7 @@ test('what was not taken up yet is read from what is kept, in its place before t
   const batch = (n: number) => Array.from({ length: 100 }, (_, i) => track(`m-${n * 100 + i}`, 'one user'))
   for (let n = 0; n < 15; n++) await run.accept(batch(n))
   await untilOldest(run, log, 3)
-  expect(await run.pipeline.waiting({ destinationId: 'd1' })).toBe(1_500)
+  expect(await run.delivery.waiting({ destinationId: 'd1' })).toBe(1_500)
   const { backlogBytes } = await run.state()
   expect(backlogBytes).toBeGreaterThan(1_500 * 80)
   sink.release()

@@ -11,7 +11,7 @@ import type { DestinationModule } from '@millrace/destinations'
 import type { EventLog } from '@millrace/log'
 import type { Clock, Logger } from '@millrace/std'
 import type { LogTallies } from '../backlog/log-tallies.ts'
-import type { LiveView } from '../events/live-view.ts'
+import type { LiveSink } from '../events/live-view.ts'
 import type { ConfiguredDestination } from '../following/configuration.ts'
 import type { ParsedRecords } from '../reading/parsed-records.ts'
 import type { LiveUserCodeAccess } from '../stages/live-user-code.ts'
@@ -21,6 +21,8 @@ import type { DeliveryMetrics } from './delivery-metrics.ts'
 /** The dependencies that all destinations share. */
 export interface DeliveryDeps {
   readonly log: EventLog
+  /** Those of the shard. */
+  readonly partitions: readonly number[]
   readonly store: DeliveryStore
   readonly clock: Clock
   readonly random: () => number
@@ -36,7 +38,7 @@ export interface DeliveryDeps {
   readonly userCode: LiveUserCodeAccess
   readonly tailAt: (partition: number) => number
   readonly backfillEnd: (partition: number) => number
-  readonly live: LiveView
+  readonly live: LiveSink
   readonly onDelivered: (
     event: LaneEvent,
     destination: ConfiguredDestination,

@@ -14,8 +14,21 @@ export type CountedOutcome =
   | 'expired'
   | 'discarded'
 
+/** Counts of delivery since the start. */
+export interface DeliveryCounts {
+  /** Destination → class or outcome → count. */
+  readonly attempts: ReadonlyMap<string, ReadonlyMap<AnswerClass, number>>
+  readonly outcomes: ReadonlyMap<string, ReadonlyMap<CountedOutcome, number>>
+  /** Destination → outcome and reason, separated by a space → events. */
+  readonly reasons: ReadonlyMap<string, ReadonlyMap<string, number>>
+  /** By transformation: events of live traffic. */
+  readonly flows: ReadonlyMap<string, Readonly<TransformationFlow>>
+  /** By transformation: events that failed in it. */
+  readonly transformationErrors: ReadonlyMap<string, number>
+}
+
 /** Counts of delivery, as plain numbers; /metrics reads them. */
-export class DeliveryMetrics {
+export class DeliveryMetrics implements DeliveryCounts {
   /** Destination → class or outcome → count. */
   readonly attempts = new Map<string, Map<AnswerClass, number>>()
   readonly outcomes = new Map<string, Map<CountedOutcome, number>>()
@@ -43,6 +56,17 @@ export class DeliveryMetrics {
     count(this.reasons, destinationId, `${outcome} ${isKept ? reason : OTHER_REASONS}`, events)
   }
 
+  /** Adds the counts of a shard. */
+  add({ attempts, outcomes, reasons, transformationErrors, flows }: DeliveryCounts): void {
+    for (const [id, counts] of attempts) for (const [kind, n] of counts) count(this.attempts, id, kind, n)
+    for (const [id, counts] of outcomes) for (const [kind, n] of counts) count(this.outcomes, id, kind, n)
+    for (const [id, counts] of reasons) for (const [kind, n] of counts) count(this.reasons, id, kind, n)
+    for (const [id, n] of transformationErrors) {
+      this.transformationErrors.set(id, (this.transformationErrors.get(id) ?? 0) + n)
+    }
+    for (const [id, flow] of flows) this.flows.set(id, flow)
+  }
+
   /** @param durationMs of the whole run, including waits. */
   flow(transformationId: string, step: StepFlow, durationMs: number): void {
     let flow = this.flows.get(transformationId)
@@ -58,7 +82,7 @@ export class DeliveryMetrics {
 }
 
 /** Events and time of a transformation since the start. */
-interface TransformationFlow {
+export interface TransformationFlow {
   in: number
   out: number
   errors: number

@@ -1,6 +1,5 @@
-import type { DeadLetterStore, Scope } from '@millrace/delivery'
-import type { EventLog } from '@millrace/log'
-import type { Configuration, ConfiguredDestination } from '../following/configuration.ts'
+import type { Scope } from '@millrace/delivery'
+import type { Configuration, ConfigurationChange, ConfiguredDestination } from '../following/configuration.ts'
 import type { Spans } from '../following/spans.ts'
 import { Screening } from '../stages/screening.ts'
 import type { DeliveryDeps, StartingPoint } from './delivery-deps.ts'
@@ -11,15 +10,11 @@ export class DestinationDeliveries {
   /** By destination. A removal deletes its entry. */
   readonly byId = new Map<string, DestinationDelivery>()
   readonly #spans: Spans
-  readonly #log: EventLog
-  readonly #deadLetters: DeadLetterStore
   /** Rebuilt with each configuration. */
   #bySource = new Map<string, DestinationDelivery[]>()
 
-  constructor(spans: Spans, log: EventLog, deadLetters: DeadLetterStore) {
+  constructor(spans: Spans) {
     this.#spans = spans
-    this.#log = log
-    this.#deadLetters = deadLetters
   }
 
   /** Deliveries of the destinations that a source is connected to. */
@@ -39,10 +34,10 @@ export class DestinationDeliveries {
     return delivery
   }
 
-  /** Opens new destinations, at the end of the log. */
-  openNew({ destinations, revision }: Configuration, deps: DeliveryDeps): void {
+  /** Opens new destinations, where the configuration begins. */
+  openNew({ configuration: { destinations, revision }, ends }: ConfigurationChange, deps: DeliveryDeps): void {
     const fromHere: StartingPoint = {
-      start: (partition) => ({ offset: this.#log.end(partition), index: 0 }),
+      start: (partition) => ({ offset: ends[partition]!, index: 0 }),
       resumed: { waiting: [], done: [] },
     }
     for (const destination of destinations.values()) {
@@ -50,10 +45,11 @@ export class DestinationDeliveries {
     }
   }
 
-  /** The configuration governs the next event. */
-  configure({ destinations, connections, sources, revision }: Configuration): void {
+  /** The configuration governs the next event. @returns whether a part of the log is read again. */
+  configure({ destinations, connections, sources, revision }: Configuration): boolean {
     const byDestination = Map.groupBy(connections.values(), ({ destinationId }) => destinationId)
     this.#bySource = new Map()
+    let readsAgain = false
     for (const [id, delivery] of this.byId) {
       const destination = destinations.get(id)
       if (destination === undefined) continue
@@ -61,24 +57,25 @@ export class DestinationDeliveries {
       const ofDestination = byDestination.get(id) ?? []
       const disabled = ofDestination.filter(({ isEnabled }) => !isEnabled)
       const screening = Screening.of({ destination, connections: ofDestination, sources })
-      delivery.configure(destination, revision, activity, new Set(disabled.map(({ sourceId }) => sourceId)), screening)
+      const held = new Set(disabled.map(({ sourceId }) => sourceId))
+      if (delivery.configure(destination, revision, activity, held, screening)) readsAgain = true
       for (const sourceId of activity.sourceIds) {
         const others = this.#bySource.get(sourceId)
         if (others === undefined) this.#bySource.set(sourceId, [delivery])
         else others.push(delivery)
       }
     }
+    return readsAgain
   }
 
-  /** Waiting events and open dead letters of a destination, of a source, or of a source at a destination. */
+  /** Waiting events of a destination, of a source, or of a source at a destination. */
   async waiting(scope: Scope): Promise<number> {
     const { destinationId, sourceId } = scope
     const wanted = [...this.byId.values()].filter(
       ({ destination }) => destinationId === undefined || destinationId === destination.id,
     )
     const waits = wanted.map((delivery) => delivery.waiting(sourceId).then(({ events }) => events))
-    const counts = await Promise.all([this.#deadLetters.countOpen(scope), ...waits])
-    return counts.reduce((sum, count) => sum + count, 0)
+    return (await Promise.all(waits)).reduce((sum, count) => sum + count, 0)
   }
 
   /** The log must keep offsets from here on. */

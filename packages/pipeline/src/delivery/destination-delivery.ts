@@ -17,7 +17,8 @@ import type { Activity } from '../following/activity.ts'
 import type { ConfiguredDestination } from '../following/configuration.ts'
 import { replayLetter } from '../jobs/replay-letter.ts'
 import type { ReplayedEvent } from '../jobs/replayed-event.ts'
-import { Feed, isBefore } from '../reading/feed.ts'
+import { Feed } from '../reading/feed.ts'
+import { isBefore } from '../reading/position-order.ts'
 import { acceptedEvents, storedPayloads } from '../reading/stored-payloads.ts'
 import { UntakenEvents } from '../reading/untaken-events.ts'
 import { filterReason } from '../stages/filters.ts'
@@ -109,12 +110,13 @@ export class DestinationDelivery {
 
   /** @param waiting at or after the starting point. */
   #newFeed(activity: Activity, { start, resumed }: StartingPoint, waiting: StartingPoint['resumed']['waiting']): Feed {
-    const { log, clock, parsed, metrics, tailAt, backfillEnd } = this.#deps
+    const { log, partitions, clock, parsed, metrics, tailAt, backfillEnd } = this.#deps
     const { id } = this.#destination
     return new Feed({
       lane: this.lane,
       outcomes: this.#outcomes,
       log,
+      partitions,
       parsed,
       activity,
       start,
@@ -154,6 +156,7 @@ export class DestinationDelivery {
   /**
    * @param heldSources sources whose connection is disabled.
    * @param screening undefined where neither rules nor consent matter.
+   * @returns whether it reads a part of the log again, for a connection that began in it.
    */
   configure(
     destination: ConfiguredDestination,
@@ -161,12 +164,12 @@ export class DestinationDelivery {
     activity: Activity,
     heldSources: ReadonlySet<string>,
     screening: Screening | undefined,
-  ): void {
+  ): boolean {
     const before = this.#destination
     const isChanged = destination.revision !== before.revision || destination.transformations !== before.transformations
     this.#destination = destination
     this.#screening = screening
-    this.feed.activity = activity
+    const readsAgain = this.feed.follow(activity)
     if (isChanged) {
       this.#stages = this.#newStages()
       this.#revision = effectiveRevision(destination, configurationRevision)
@@ -176,6 +179,7 @@ export class DestinationDelivery {
     this.lane.setEnabled(destination.isEnabled)
     this.lane.holdOnly(heldSources)
     this.feed.pull()
+    return readsAgain
   }
 
   /** The result of an event under the current configuration. */

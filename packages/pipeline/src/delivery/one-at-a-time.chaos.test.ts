@@ -39,7 +39,7 @@ test('after three unclean ends events run alone, each noted before it runs; the 
   expect(await run.deadLetters()).toMatchObject([{ stage: 'internal', reason: 'Ended the process', sourceId: 's1' }])
   expect(JSON.parse((await run.deadLetters())[0]!.event)).toMatchObject({ messageId: 'm-5', userId: 'u-5' })
   for (const n of [6, 7, 8, 9]) expect(await run.outcome(`m-${n}`)).toBe('delivered')
-  expect(run.pipeline.metrics.reasons.get('d1')!.get('dead_lettered Ended the process')).toBe(1)
+  expect(run.delivery.metrics.reasons.get('d1')!.get('dead_lettered Ended the process')).toBe(1)
   expect(noted(run.file)).toBe(undefined)
   expect(run.logged.map(({ text }) => text)).toContain('all unfinished events have run: delivery is back to normal')
 
@@ -94,7 +94,7 @@ test('a dead letter whose replay ends the process is open again with that as its
   await run.send(track('m-1', 'u'))
   sink.answer = () => 'hang'
   const [letter] = await run.deadLetters()
-  await run.pipeline.jobs.replay(letter!.id, 'ops@cinema.example')
+  await run.delivery.jobs.replay(letter!.id, 'ops@cinema.example')
   await run.settle()
   for (let end = 0; end < 4; end++) await run.crash()
   sink.answer = () => 200

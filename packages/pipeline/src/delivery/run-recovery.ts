@@ -63,7 +63,10 @@ export class RunRecovery {
   }
 
   /** Makes a dead letter of the event that ran alone when the last run ended, before any other work. */
-  async giveUpEvent(configuration: Configuration, deps: DeliveryDeps): Promise<void> {
+  async giveUpEvent(
+    configuration: Configuration,
+    deps: Pick<DeliveryDeps, 'log' | 'parsed' | 'store' | 'metrics'>,
+  ): Promise<void> {
     const { underWay } = this.#before
     if (underWay === undefined) return
     const { store, clock, logger } = this.#options
@@ -115,7 +118,10 @@ export class RunRecovery {
     })
   }
 
-  async #payloadOf(underWay: UnderWay, deps: DeliveryDeps): Promise<StoredEvent | undefined> {
+  async #payloadOf(
+    underWay: UnderWay,
+    deps: Pick<DeliveryDeps, 'log' | 'parsed' | 'store'>,
+  ): Promise<StoredEvent | undefined> {
     const readsBefore = await this.#options.store.runs.countRead()
     if (readsBefore >= MAX_READS) return UNREADABLE
     const [payload] = await storedPayloads([notedEvent(underWay)], deps, () => {})

@@ -30,7 +30,7 @@ test('one reason is told of an event, of those behind it, in the list, and of th
     outcome: 'blocked',
     waiting: { blockedBy: 'first', sentence: `Queued behind first of the same user: ${told}` },
   })
-  const { events } = await run.pipeline.events.list({}, 10, undefined)
+  const { events } = await run.delivery.events.list({}, 10, undefined)
   expect(events.map(({ outcomes }) => outcomes[0]!.waiting?.sentence)).toEqual([`Queued: ${told}`, `Queued: ${told}`])
   expect((await run.state()).waiting?.sentence).toBe(`Queued: ${told}`)
 })

@@ -7,7 +7,7 @@ import { HOUR, PipelineUnderTest, SECOND, START, track, tracks } from '../testin
 
 async function routesOf(run: PipelineUnderTest) {
   const app: FastifyInstance = Fastify()
-  await app.register(deliveryRoutes(run.pipeline), { prefix: '/v2' })
+  await app.register(deliveryRoutes(run.delivery), { prefix: '/v2' })
   return async (url: string) => {
     const answer = await app.inject(url)
     return { status: answer.statusCode, body: answer.json() }
@@ -235,7 +235,7 @@ test('the GET routes answer what the pipeline knows', async () => {
   const get = await routesOf(run)
   expect(await get('/v2/events/m%2F1')).toEqual({
     status: 200,
-    body: { events: await run.pipeline.traces.find('m/1') },
+    body: { events: await run.delivery.trace('m/1') },
   })
   expect((await get('/v2/events/m%2F1?sourceId=s1')).body.events.length).toBe(1)
   expect(await get('/v2/destinations/d1/delivery')).toEqual({ status: 200, body: await run.state() })
@@ -263,14 +263,14 @@ test('5,000 given up at once are listed one by one and take under 100 bytes of d
 
   const ids = new Set<string>()
   for (let before: number | null = null; ; ) {
-    const { rows, next } = await run.pipeline.deadLetters.page({ state: 'open', destinationId: 'd1' }, 500, before)
+    const { rows, next } = await run.delivery.deadLetters.page({ state: 'open', destinationId: 'd1' }, 500, before)
     for (const { id } of rows) ids.add(id)
     if (next === null) break
     before = next
   }
   expect(ids.size).toBe(count)
-  const found = await run.pipeline.deadLetters.page({ messageId: 'b3-345', from: START }, 500, null)
-  expect(await run.pipeline.deadLetters.find(found.rows[0]!.id)).toMatchObject({
+  const found = await run.delivery.deadLetters.page({ messageId: 'b3-345', from: START }, 500, null)
+  expect(await run.delivery.deadLetters.find(found.rows[0]!.id)).toMatchObject({
     reason: 'retry limit reached',
     state: 'open',
   })

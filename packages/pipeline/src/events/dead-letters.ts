@@ -1,19 +1,22 @@
 import type { DeadLetterFilter, DeadLetterGroup, DeadLetterRow, DeadLetterStore } from '@millrace/delivery'
 import type { EventLog } from '@millrace/log'
 import { eventName, formatTime, type JsonObject, type StoredEvent, storedEvents } from '@millrace/protocol'
-import type { DestinationDelivery } from '../delivery/destination-delivery.ts'
+import type { Shard } from '../host/shard.ts'
 import { deadLetterGroups } from './dead-letter-groups.ts'
+
+type ShardOf = (partition: number) => Pick<Shard, 'renderedRequest'>
 
 /** Dead letters for people. */
 export class DeadLetters {
   readonly #log: EventLog
   readonly #store: DeadLetterStore
-  readonly #deliveries: ReadonlyMap<string, DestinationDelivery>
+  readonly #shardOf: ShardOf
 
-  constructor(log: EventLog, store: DeadLetterStore, deliveries: ReadonlyMap<string, DestinationDelivery>) {
+  /** @param shardOf the shard that owns a partition. */
+  constructor(log: EventLog, store: DeadLetterStore, shardOf: ShardOf) {
     this.#log = log
     this.#store = store
-    this.#deliveries = deliveries
+    this.#shardOf = shardOf
   }
 
   /** A page, newest first. @param before the page starts after this row; null: at the newest. */
@@ -32,7 +35,7 @@ export class DeadLetters {
 
   /** A dead letter with its payloads; the request of an event without attempts of its own is rendered again. */
   async detail(row: DeadLetterRow) {
-    return deadLetterDetail(row, this.#log, this.#deliveries.get(row.destinationId))
+    return deadLetterDetail(row, this.#log, this.#shardOf(row.partition))
   }
 }
 
@@ -60,10 +63,10 @@ export function deadLetterSummary(row: DeadLetterRow) {
   }
 }
 
-async function deadLetterDetail(row: DeadLetterRow, log: EventLog, delivery: DestinationDelivery | undefined) {
+async function deadLetterDetail(row: DeadLetterRow, log: EventLog, shard: ReturnType<ShardOf>) {
   const kept = row.requests?.findLast((request) => request !== null)
   const delivered = JSON.parse(row.event) as StoredEvent
-  const request = kept === undefined ? await rendered(row, delivered, delivery) : shown(kept)
+  const request = kept === undefined ? await rendered(row, shard) : shown(kept)
   const last = kept?.attempts.at(-1)
   const answer = last ?? (row.lastStatus === 0 ? undefined : { status: row.lastStatus, text: row.lastAnswer ?? '' })
   return {
@@ -87,8 +90,8 @@ function shown({ method, endpoint, headers }: { method: string; endpoint: string
   return { method, endpoint, headers }
 }
 
-async function rendered(row: DeadLetterRow, event: StoredEvent, delivery: DestinationDelivery | undefined) {
-  if (row.stage !== 'delivery' || delivery === undefined || delivery.revision !== row.revision) return undefined
-  const request = await delivery.rendering(event, row.sourceId, row).firstRequest()
+async function rendered(row: DeadLetterRow, shard: ReturnType<ShardOf>) {
+  if (row.stage !== 'delivery') return undefined
+  const request = await shard.renderedRequest(row)
   return request && { ...shown(request), rendered: true }
 }

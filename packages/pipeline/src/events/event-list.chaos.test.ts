@@ -15,7 +15,7 @@ interface Listed {
 
 async function routesOf(run: PipelineUnderTest) {
   const app = Fastify()
-  await app.register(deliveryRoutes(run.pipeline), { prefix: '/v2' })
+  await app.register(deliveryRoutes(run.delivery), { prefix: '/v2' })
   return async (url: string) => {
     const answer = await app.inject(url)
     return { status: answer.statusCode, body: answer.json() }
@@ -126,7 +126,7 @@ test('events that a destination has not taken up yet are pending there', async (
   await using _ = run
   for (let batch = 0; batch < 3; batch++) await run.accept(tracks(500, () => '', `b${batch}`))
   await run.settle()
-  expect(run.pipeline.deliveries.get('d1')!.lane.loaded).toBe(1_000)
+  expect(run.shard.deliveries.get('d1')!.lane.loaded).toBe(1_000)
   const get = await routesOf(run)
   expect((await allPages(get, '/v2/events?limit=400&outcome=pending')).ids.length).toBe(1_500)
   const { body } = await get('/v2/events?limit=1')

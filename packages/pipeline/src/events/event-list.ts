@@ -3,11 +3,11 @@ import { type EventLog, framedRecords } from '@millrace/log'
 import { ApiError } from '@millrace/openapi'
 import { formatTime } from '@millrace/protocol'
 import { type Clock, ReaderThread } from '@millrace/std'
-import type { DestinationDelivery } from '../delivery/destination-delivery.ts'
+import type { Shard } from '../host/shard.ts'
 import type { CountedBy, EventCalls, FoundEvent, ListFilter, LookPlace, Step } from './calls.ts'
 import { asksForOutcome, matchesOutcome } from './event-filter.ts'
 import { CLOCK_MARGIN_MS } from './look-back.ts'
-import { outcomesNow, type ShownOutcome } from './outcomes-now.ts'
+import type { ShownOutcome } from './outcomes-now.ts'
 
 const MAX_LOOKED = 1_000_000
 const MAX_MS = 1_000
@@ -23,7 +23,8 @@ export interface EventListOptions {
   readonly log: EventLog
   readonly store: Pick<DeliveryStore, 'outcomePort'>
   readonly clock: Clock
-  readonly deliveries: () => Iterable<DestinationDelivery>
+  /** The shard that owns a partition. */
+  readonly shardOf: (partition: number) => Pick<Shard, 'outcomesNow'>
   readonly spans: () => readonly Span[]
   /** Called when its thread ended; the thread restarts. */
   readonly onThreadEnd: (error: Error) => void
@@ -172,7 +173,7 @@ export class EventList {
   }
 
   async #shown(found: readonly FoundEvent[]): Promise<ListedEvent[]> {
-    const outcomes = await outcomesNow(found, this.#options.deliveries, this.#options.clock)
+    const outcomes = await this.#outcomesNow(found)
     return found.map(({ messageId, sourceId, acceptedAt, type, name, userId, anonymousId }, i) => ({
       messageId,
       sourceId,
@@ -183,6 +184,16 @@ export class EventList {
       anonymousId,
       outcomes: outcomes[i]!,
     }))
+  }
+
+  /** Parallel to the events. */
+  async #outcomesNow(found: readonly FoundEvent[]): Promise<ShownOutcome[][]> {
+    const outcomes: ShownOutcome[][] = []
+    for (const [partition, places] of Map.groupBy(found.keys(), (i) => found[i]!.partition)) {
+      const shown = await this.#options.shardOf(partition).outcomesNow(places.map((i) => found[i]!))
+      for (const [n, i] of places.entries()) outcomes[i] = shown[n]!
+    }
+    return outcomes
   }
 
   /** The end of the log or, for a list that ends earlier, a place not long after that time: found by halving. */

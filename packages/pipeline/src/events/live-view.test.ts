@@ -19,7 +19,7 @@ class Watched implements AsyncDisposable {
   static async start(run: PipelineUnderTest): Promise<Watched> {
     const watched = new Watched(run)
     await watched.#app.register(
-      liveRoute(run.pipeline.live, () => watched.mayStay),
+      liveRoute(run.delivery.live, () => watched.mayStay),
       { prefix: '/v2' },
     )
     await watched.#app.listen({ port: 0, host: '127.0.0.1' })
@@ -231,11 +231,11 @@ test('who does not read keeps nothing in memory, is told what was left out, and 
   // Its reading reaches the server after a while of real time.
   while (!slow.messages.some(([name]) => name === 'skipped')) await run.advance(SECOND)
   slow.pause()
-  for (let n = 20; n < 100 && run.pipeline.live.isWatched; n++) {
+  for (let n = 20; n < 100 && run.delivery.live.isWatched; n++) {
     await send(n)
     await run.advance(SECOND)
   }
-  expect(run.pipeline.live.isWatched).toBe(false)
+  expect(run.delivery.live.isWatched).toBe(false)
 })
 
 test('comments keep the connection open', async () => {
@@ -270,7 +270,7 @@ test('a stop ends what everybody is watching, and nobody begins any more', async
   const run = await PipelineUnderTest.start()
   await using watched = await Watched.start(run)
   const listener = await watched.listen()
-  await run.pipeline.stop(Promise.resolve())
+  await run.delivery.stop(Promise.resolve())
   await listener.until(({ isEnded }) => isEnded)
   expect((await watched.listen()).status).toBe(503)
 })

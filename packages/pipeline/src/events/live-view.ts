@@ -27,12 +27,19 @@ export interface LiveResult {
   readonly durationMs: number
 }
 
+/** What a shard tells the clients that watch. */
+export interface LiveSink {
+  readonly isWatched: boolean
+  accepted(header: RecordHeader, events: () => readonly StoredEvent[]): void
+  outcome(event: StoredEvent, sourceId: string, live: LiveResult): void
+}
+
 /**
  * Sends events and outcomes to clients as they happen. Without clients it costs one comparison for each event.
  *
  * @see contracts/delivery.md §8 [D639]
  */
-export class LiveView {
+export class LiveView implements LiveSink {
   readonly #clock: Clock
   readonly #listeners = new Set<LiveListener>()
   #timer: Timer | undefined

@@ -24,7 +24,7 @@ test('a trace has the form of the contract', async () => {
   })
   await run.advance(8 * SECOND)
   const at = (seconds: number) => new Date(START + seconds * SECOND).toISOString()
-  expect(await run.pipeline.traces.find('m-88')).toEqual([
+  expect(await run.delivery.trace('m-88')).toEqual([
     {
       messageId: 'm-88',
       sourceId: 's1',
@@ -71,8 +71,8 @@ test('a trace has the form of the contract', async () => {
       ],
     },
   ])
-  expect(await run.pipeline.traces.find('m-88', { sourceId: 's2' })).toEqual([])
-  expect(await run.pipeline.traces.find('m-89')).toEqual([])
+  expect(await run.delivery.trace('m-88', { sourceId: 's2' })).toEqual([])
+  expect(await run.delivery.trace('m-89')).toEqual([])
 })
 
 test('the trace of a delivery shows its request rendered, until the configuration is another one', async () => {
@@ -119,7 +119,7 @@ test('a messageId that came twice has two journeys, and several places in a batc
   await using _ = run
   await run.send(track('other'), track('same'))
   await run.send(track('same'))
-  const traces = (await run.pipeline.traces.find('same')) as { position: string }[]
+  const traces = (await run.delivery.trace('same')) as { position: string }[]
   expect(traces.map(({ position }) => position)).toEqual(['0-0-1', '0-1-0'])
 })
 
@@ -138,7 +138,7 @@ test('secrets appear in no trace and no dead letter', async () => {
   })
   await run.send(track('200'), track('400'), track('500'))
   for (const id of ['200', '400', '500']) {
-    const text = JSON.stringify(await run.pipeline.traces.find(id))
+    const text = JSON.stringify(await run.delivery.trace(id))
     expect(text).toMatch('you sent ********')
     expect(text).not.toMatch(SECRET)
   }
@@ -233,7 +233,7 @@ test('the state of a destination has the form of the contract', async () => {
     backlogBytes: 3 * Math.ceil(stored / 3) + Buffer.byteLength((await run.deadLetters())[0]!.event),
     latencyMs: { p50: 0, p95: 0, p99: 0 },
   })
-  expect(await run.pipeline.states.of('nobody')).toBe(undefined)
+  expect(await run.delivery.states.of('nobody')).toBe(undefined)
   sink.release()
 })
 

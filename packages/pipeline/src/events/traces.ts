@@ -53,6 +53,8 @@ interface TracedRequest {
 
 export interface TraceSources {
   readonly log: EventLog
+  /** Those of the shard. */
+  readonly partitions: readonly number[]
   readonly store: DeliveryStore
   readonly index: MessageIndex
   readonly deliveries: ReadonlyMap<string, DestinationDelivery>
@@ -60,30 +62,23 @@ export interface TraceSources {
 }
 
 /** Selects events, and the parts of their traces. */
-interface TraceAsked {
+export interface TraceAsked {
+  readonly messageId: string
   readonly sourceId?: string | undefined
   /** Id of a destination. */
   readonly render?: string | undefined
 }
 
-/** Traces of events by messageId. @see contracts/delivery.md §8 [D623] */
-export class Traces {
-  readonly #sources: TraceSources
-
-  constructor(sources: TraceSources) {
-    this.#sources = sources
-  }
-
-  /** The trace of each accepted event with this messageId; empty if there is none. */
-  find(messageId: string, asked: TraceAsked = {}): Promise<object[]> {
-    return traceEvents(this.#sources, messageId, asked)
-  }
-}
-
-async function traceEvents(sources: TraceSources, messageId: string, { sourceId, render }: TraceAsked) {
-  const { log, index } = sources
+/**
+ * The trace of each accepted event of the shard with a messageId.
+ *
+ * @see contracts/delivery.md §8 [D623]
+ */
+export async function traceEvents(sources: TraceSources, { messageId, sourceId, render }: TraceAsked): Promise<object[]> {
+  const { log, partitions, index } = sources
   const traces: object[] = []
   for (const position of await index.find(messageId)) {
+    if (!partitions.includes(position.partition)) continue
     const [record] = await log.get(position.partition, [position.offset])
     if (record === undefined) continue
     const batch = storedEvents(record)

@@ -39,6 +39,21 @@ export class Activity {
     return spans !== undefined && covers(spans, partition, offset)
   }
 
+  /**
+   * Sources whose connection began before an offset of a partition, and is not among the earlier spans, with its beginning.
+   */
+  begunBefore(earlier: Activity, partition: number, offset: number): Map<string, number> {
+    const begun = new Map<string, number>()
+    for (const [sourceId, spans] of this.#connected) {
+      for (const span of spans) {
+        if (span.partition !== partition || span.fromOffset >= offset) continue
+        if (earlier.#connected.get(sourceId)?.some((known) => isSame(known, span))) continue
+        begun.set(sourceId, Math.min(span.fromOffset, begun.get(sourceId) ?? Number.POSITIVE_INFINITY))
+      }
+    }
+    return begun
+  }
+
   /** The range, split where a connection begins or ends: within a piece the state does not change. */
   pieces(partition: number, from: number, to: number): { from: number; to: number }[] {
     const cuts = new Set([from])
@@ -63,6 +78,10 @@ export class Activity {
   isDisabled(partition: number, offset: number): boolean {
     return this.#disabled.length > 0 && covers(this.#disabled, partition, offset)
   }
+}
+
+function isSame(a: Span, b: Span): boolean {
+  return a.resource === b.resource && a.partition === b.partition && a.fromOffset === b.fromOffset
 }
 
 function covers(spans: readonly Span[], partition: number, offset: number): boolean {

@@ -109,10 +109,10 @@ test('a disabled connection keeps its waiting events, however many, and the othe
   await run.settle()
   expect(sink.messageIds.filter((id) => id.startsWith('b')).length).toBe(50)
   expect(sink.messageIds.filter((id) => id.startsWith('a')).length).toBe(1)
-  expect(await run.pipeline.waiting({ destinationId: 'd1', sourceId: 'a' })).toBe(2_499)
+  expect(await run.delivery.waiting({ destinationId: 'd1', sourceId: 'a' })).toBe(2_499)
 
   await run.restart()
-  expect(await run.pipeline.waiting({ destinationId: 'd1', sourceId: 'a' })).toBe(2_499)
+  expect(await run.delivery.waiting({ destinationId: 'd1', sourceId: 'a' })).toBe(2_499)
   run.connect('a', 'd1', true)
   await run.configure()
   await run.advance(MINUTE)

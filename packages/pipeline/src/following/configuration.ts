@@ -11,13 +11,26 @@ export interface Configuration {
   readonly connections: ReadonlyMap<string, ConfiguredConnection>
 }
 
+/** A configuration, and the places in the log from which it governs. */
+export interface ConfigurationChange {
+  readonly configuration: Configuration
+  /** By partition: the ends of the log when the configuration changed. */
+  readonly ends: readonly number[]
+}
+
 export interface ConfiguredSource {
   readonly id: string
   readonly name: string
   readonly type: string
   /** The partition of the log that its events lie in. */
   readonly partition: number
-  readonly config?: { readonly withoutConsent?: 'hold_back' | undefined }
+  readonly config?: { readonly withoutConsent?: 'hold_back' | undefined; readonly orderShards?: number }
+}
+
+/** The partitions that hold events of a source, the first one first. @param partitions of the log. */
+export function partitionsOf({ partition, config }: ConfiguredSource, partitions: number): number[] {
+  const count = Math.min(config?.orderShards ?? 1, partitions)
+  return Array.from({ length: count }, (_, shard) => (partition + shard) % partitions)
 }
 
 export interface ConfiguredDestination {

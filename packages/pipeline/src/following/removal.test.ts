@@ -8,13 +8,13 @@ test('removing a destination ends what waits and its open dead letters as discar
   await using _ = run
   await run.send(track('bad'), ...tracks(3, () => 'u'), track('v', 'v'))
   await run.change('d1', { delivery: { concurrency: 1 } })
-  expect(await run.pipeline.waiting({ destinationId: 'd1' })).toBe(5)
+  expect(await run.delivery.waiting({ destinationId: 'd1' })).toBe(5)
   run.destinations.delete('d1')
   run.connections.clear()
   await run.configure()
   const attempts = sink.arrivals.length
   for (const id of ['bad', 'm-0', 'm-2', 'v']) expect(await run.outcome(id)).toBe('discarded: destination was removed')
-  expect(run.pipeline.metrics.outcomes.get('d1')!.get('discarded')).toBe(5)
+  expect(run.delivery.metrics.outcomes.get('d1')!.get('discarded')).toBe(5)
   expect(await run.deadLetters()).toEqual([])
   expect((await run.deadLetters({ state: 'discarded' })).map(({ reason }) => reason)).toEqual(['answered 400'])
   await run.restart()
@@ -28,12 +28,12 @@ test('a destination that never answered anything can be removed, too', async () 
   await using _ = run
   await run.accept(tracks(1_500))
   await run.settle()
-  expect(await run.pipeline.waiting({ destinationId: 'd1' })).toBe(1_500)
+  expect(await run.delivery.waiting({ destinationId: 'd1' })).toBe(1_500)
   run.destinations.delete('d1')
   run.connections.clear()
   await run.configure()
   for (const n of [0, 1, 999, 1_499]) expect(await run.outcome(`m-${n}`)).toBe('discarded: destination was removed')
-  expect(run.pipeline.metrics.outcomes.get('d1')!.get('discarded')).toBe(1_500)
+  expect(run.delivery.metrics.outcomes.get('d1')!.get('discarded')).toBe(1_500)
 })
 
 test('what was delivered just before a removal stays delivered', async () => {
@@ -69,7 +69,7 @@ test.each([
     { source: 'b' },
   )
   await run.settle()
-  expect(await run.pipeline.waiting({ sourceId: 'a' })).toBe(1_500)
+  expect(await run.delivery.waiting({ sourceId: 'a' })).toBe(1_500)
   run.connections.delete('a-d1')
   if (kind === 'source') run.sources.delete('a')
   await run.configure()
@@ -78,7 +78,7 @@ test.each([
   for (const n of [0, 1, 1_200, 1_499]) expect(await run.outcome(`a-${n}`)).toBe(`discarded: ${reason}`)
   for (const n of [0, 1, 2]) expect(await run.outcome(`b-${n}`)).toBe('delivered')
   expect(sink.messageIds).toEqual(['a-0', 'b-0', 'b-1', 'b-2'])
-  expect(await run.pipeline.waiting({})).toBe(0)
+  expect(await run.delivery.waiting({})).toBe(0)
 })
 
 test('waiting events of a connection that was disabled before its removal are counted and discarded', async () => {
@@ -90,11 +90,11 @@ test('waiting events of a connection that was disabled before its removal are co
   run.connect('s1', 'd1', false)
   await run.configure()
   await run.send(...tracks(7, () => '', 'while'))
-  expect(await run.pipeline.waiting({ sourceId: 's1' })).toBe(2_000)
+  expect(await run.delivery.waiting({ sourceId: 's1' })).toBe(2_000)
   run.connections.clear()
   await run.configure()
   expect(await run.outcome('n-1989')).toBe('discarded: connection was removed')
-  expect(run.pipeline.metrics.outcomes.get('d1')!.get('discarded')).toBe(2_000)
+  expect(run.delivery.metrics.outcomes.get('d1')!.get('discarded')).toBe(2_000)
 })
 
 test('a removal that a crash kept from being recorded is recorded at the next start', async () => {

@@ -1,7 +1,7 @@
-import type { Position, Span, SpanStore } from '@millrace/delivery'
+import type { Position, Span } from '@millrace/delivery'
 import type { EventLog } from '@millrace/log'
 import { Activity } from './activity.ts'
-import type { Configuration } from './configuration.ts'
+import { type Configuration, type ConfigurationChange, partitionsOf } from './configuration.ts'
 
 /** Spans to write and to remove after a configuration change. */
 export interface SpanChange {
@@ -10,25 +10,20 @@ export interface SpanChange {
 }
 
 /**
- * The ranges of the log in which each connection was enabled and each destination disabled, stored on disk. The cost of
- * a new configuration grows with its connections, not with all earlier changes.
+ * The ranges of the log in which each connection was enabled and each destination disabled. The cost of a new
+ * configuration grows with its connections, not with all earlier changes. Every shard has all spans; who writes them to
+ * disk is the host of the shards.
  */
 export class Spans {
-  readonly #log: EventLog
-  readonly #store: SpanStore
+  readonly #log: Pick<EventLog, 'end'>
   /** By kind and resource, oldest first in each partition; only the last span of a partition may be open. */
   readonly #byResource = new Map<string, Span[]>()
   /** By destination: resources with spans that concern it. */
   readonly #byDestination = new Map<string, Set<string>>()
 
-  /** The spans on disk. */
-  static async read(log: EventLog, store: SpanStore): Promise<Spans> {
-    return new Spans(log, store, await store.all())
-  }
-
-  private constructor(log: EventLog, store: SpanStore, all: readonly Span[]) {
+  /** @param all the spans on disk. */
+  constructor(log: Pick<EventLog, 'end'>, all: readonly Span[]) {
     this.#log = log
-    this.#store = store
     for (const span of all.toSorted((a, b) => a.fromOffset - b.fromOffset)) this.#put(span)
   }
 
@@ -36,27 +31,22 @@ export class Spans {
     return [...this.#byResource.values()].flat()
   }
 
-  /** Applies a configuration at the end of the log, in memory only. @returns the changes to write. */
-  reconcile(configuration: Configuration): SpanChange {
-    const log = this.#log
-    const ends = Array.from({ length: log.partitions }, (_, partition) => log.end(partition))
+  /** Applies a configuration at these ends of the log. @returns the changes to write. */
+  reconcile({ configuration, ends }: ConfigurationChange): SpanChange {
     const change = this.#changeFor(configuration, ends)
     for (const of of change.remove) this.#remove(of)
     for (const span of change.put) this.#put(span)
     return change
   }
 
-  async write(change: SpanChange): Promise<void> {
-    if (change.put.length > 0 || change.remove.length > 0) await this.#store.write(change)
-  }
-
   /**
-   * Deletes spans that end before all stored records. The last span of each connection stays: it shows that the
+   * Removes spans that end before all stored records. The last span of each connection stays: it shows that the
    * connection existed.
    *
    * @param keptFrom by partition, the oldest offset in the log or the backlog.
+   * @returns the removed spans.
    */
-  async prune(keptFrom: readonly number[]): Promise<void> {
+  prune(keptFrom: readonly number[]): Span[] {
     const dropped: Span[] = []
     for (const [key, spans] of this.#byResource) {
       const last = new Map(spans.map((span) => [span.partition, span]))
@@ -70,7 +60,7 @@ export class Spans {
         spans.filter((span) => !isOld(span)),
       )
     }
-    if (dropped.length > 0) await this.#store.drop(dropped)
+    return dropped
   }
 
   activityOf(destinationId: string): Activity {
@@ -97,10 +87,13 @@ export class Spans {
   #changeFor(configuration: Configuration, ends: readonly number[]): SpanChange {
     const change: SpanChange = { put: [], remove: [] }
     for (const { id, sourceId, destinationId, isEnabled } of configuration.connections.values()) {
-      this.#set(change, { kind: 'connection', resource: id, sourceId, destinationId }, isEnabled, ends)
+      const source = configuration.sources.get(sourceId)
+      const partitions = source === undefined ? [] : partitionsOf(source, ends.length)
+      this.#set(change, { kind: 'connection', resource: id, sourceId, destinationId }, isEnabled, ends, partitions)
     }
     for (const { id, isEnabled } of configuration.destinations.values()) {
-      this.#set(change, { kind: 'disabled', resource: id, sourceId: '', destinationId: id }, !isEnabled, ends)
+      const of = { kind: 'disabled', resource: id, sourceId: '', destinationId: id } as const
+      this.#set(change, of, !isEnabled, ends, [...ends.keys()])
     }
     for (const [{ kind, resource }] of this.#byResource.values() as Iterable<[Span]>) {
       const known = kind === 'connection' ? configuration.connections : configuration.destinations
@@ -114,13 +107,16 @@ export class Spans {
     of: Pick<Span, 'kind' | 'resource' | 'sourceId' | 'destinationId'>,
     isOn: boolean,
     ends: readonly number[],
+    partitions: readonly number[],
   ): void {
     const spans = this.#byResource.get(keyOf(of)) ?? NONE
-    for (const [partition, end] of ends.entries()) {
-      const open = spans.findLast((span) => span.partition === partition && span.toOffset === null)
-      if (isOn && open === undefined) change.put.push({ ...of, partition, fromOffset: end, toOffset: null })
-      if (!isOn && open !== undefined) change.put.push({ ...open, toOffset: end })
+    const isOpen = (partition: number) => spans.some((span) => span.partition === partition && span.toOffset === null)
+    if (isOn) {
+      for (const partition of partitions)
+        if (!isOpen(partition)) change.put.push({ ...of, partition, fromOffset: ends[partition]!, toOffset: null })
+      return
     }
+    for (const span of spans) if (span.toOffset === null) change.put.push({ ...span, toOffset: ends[span.partition]! })
   }
 
   #put(span: Span): void {

@@ -2,8 +2,10 @@ import type { Position } from '@millrace/delivery'
 import { type EventLog, STREAMS } from '@millrace/log'
 import type { LogTallies } from '../backlog/log-tallies.ts'
 import type { StartingPoint } from '../delivery/delivery-deps.ts'
-import type { PositionOf } from './removals.ts'
 import type { Spans } from './spans.ts'
+
+/** Position on disk of a reader of the log. */
+export type PositionOf = (reader: string, partition: number, stream: number) => Position | undefined
 
 /**
  * The places where destinations continue after a restart. The position on disk of a destination without traffic may be
@@ -11,12 +13,20 @@ import type { Spans } from './spans.ts'
  */
 export class StartingPlaces {
   readonly #log: EventLog
+  readonly #partitions: readonly number[]
   readonly #spans: Spans
   readonly #tallies: LogTallies
   readonly #positionOf: PositionOf
 
-  constructor(log: EventLog, spans: Spans, tallies: LogTallies, positionOf: PositionOf) {
+  constructor(
+    log: EventLog,
+    partitions: readonly number[],
+    spans: Spans,
+    tallies: LogTallies,
+    positionOf: PositionOf,
+  ) {
     this.#log = log
+    this.#partitions = partitions
     this.#spans = spans
     this.#tallies = tallies
     this.#positionOf = positionOf
@@ -25,13 +35,15 @@ export class StartingPlaces {
   async of(destinationId: string): Promise<StartingPoint['start']> {
     const activity = this.#spans.activityOf(destinationId)
     const isWanted = (sourceId: string) => activity.knows(sourceId)
-    const partitions = Array.from({ length: this.#log.partitions }, (_, partition) => partition)
-    const places = await Promise.all(
-      partitions.map((partition) =>
-        Promise.all(STREAMS.map((_, stream) => this.#place(destinationId, partition, stream, isWanted))),
+    const places = new Map(
+      await Promise.all(
+        this.#partitions.map(async (partition) => {
+          const ofPartition = STREAMS.map((_, stream) => this.#place(destinationId, partition, stream, isWanted))
+          return [partition, await Promise.all(ofPartition)] as const
+        }),
       ),
     )
-    return (partition, stream) => places[partition]![stream]!
+    return (partition, stream) => places.get(partition)![stream]!
   }
 
   async #place(

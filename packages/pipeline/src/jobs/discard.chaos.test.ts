@@ -12,8 +12,8 @@ test('a discarded dead letter is never sent, stays visible for 168 h, and is gon
   expect(await run.outcome('m')).toBe('discarded: dead letter was discarded')
   expect((await run.state()).deadLettersOpen).toBe(1)
   expect(await run.store.deadLetters.countOpenByDestination()).toEqual([['d1', 1]])
-  expect(run.pipeline.metrics.outcomes.get('d1')!.get('discarded')).toBe(1)
-  expect(await run.pipeline.waiting({})).toBe(1)
+  expect(run.delivery.metrics.outcomes.get('d1')!.get('discarded')).toBe(1)
+  expect(await run.delivery.waiting({})).toBe(1)
   const { body } = await routes.call('GET', '/v2/dead-letters?state=discarded')
   expect(body.deadLetters.map((letter: { id: string }) => letter.id)).toEqual([id])
   sink.answer = () => 200
@@ -66,7 +66,7 @@ test('several are discarded by id or by filter, and the job tells how many', asy
   ])
   expect(await routes.job('/v2/dead-letters/discard', { filter: { state: 'open' } })).toMatchObject({ discarded: 6 })
   expect(await run.deadLetters()).toEqual([])
-  expect(run.pipeline.metrics.outcomes.get('d2')!.get('discarded')).toBe(6)
+  expect(run.delivery.metrics.outcomes.get('d2')!.get('discarded')).toBe(6)
 })
 
 test.each([
@@ -97,7 +97,7 @@ test('matched is null until it is counted', async () => {
   const { run } = await PipelineUnderTest.withSink(400)
   await using _ = run
   await run.send(...tracks(3))
-  const job = await run.pipeline.jobs.create({
+  const job = await run.delivery.jobs.create({
     kind: 'discard',
     selection: { filter: { destinationId: 'd1' } },
     isDryRun: true,
@@ -105,7 +105,7 @@ test('matched is null until it is counted', async () => {
   })
   expect([job.state, job.matched]).toEqual(['queued', null])
   await run.settle()
-  expect((await run.pipeline.jobs.get(job.id))!.matched).toBe(3)
+  expect((await run.delivery.jobs.get(job.id))!.matched).toBe(3)
 })
 
 test('20,000 given up at once are discarded together, and a crash in the middle forgets none and counts none twice', async () => {
@@ -117,16 +117,16 @@ test('20,000 given up at once are discarded together, and a crash in the middle 
   await run.settle()
   await run.advance(3 * HOUR + 10 * MINUTE)
   expect((await run.state()).deadLettersOpen).toBe(20_000)
-  const job = await run.pipeline.jobs.create({
+  const job = await run.delivery.jobs.create({
     kind: 'discard',
     selection: { filter: { stage: 'delivery' } },
     isDryRun: false,
     createdBy: 'ops@cinema.example',
   })
-  const takenBefore = async () => (await run.pipeline.jobs.get(job.id))!.taken
+  const takenBefore = async () => (await run.delivery.jobs.get(job.id))!.taken
   while ((await takenBefore()) < 5_000);
   await run.crash()
-  expect(await run.pipeline.jobs.get(job.id)).toMatchObject({ state: 'done', matched: 20_000, discarded: 20_000 })
+  expect(await run.delivery.jobs.get(job.id)).toMatchObject({ state: 'done', matched: 20_000, discarded: 20_000 })
   expect((await run.state()).deadLettersOpen).toBe(0)
 })
 

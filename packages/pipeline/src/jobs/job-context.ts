@@ -1,10 +1,9 @@
 import type { DeliveryStore, Job, JobStore } from '@millrace/delivery'
-import type { StoredEvent } from '@millrace/protocol'
 import type { Clock, Logger } from '@millrace/std'
-import type { DestinationDelivery } from '../delivery/destination-delivery.ts'
+import type { ConfiguredDestination } from '../following/configuration.ts'
+import type { Shard } from '../host/shard.ts'
 import type { LogScan } from './log-scan.ts'
 import { Pace } from './pace.ts'
-import type { ScanPlace } from './scan-calls.ts'
 import { Waits } from './waits.ts'
 
 /** Maximum of unfinished events per destination: an event that waits for a retry takes little memory. */
@@ -12,6 +11,9 @@ const MAX_TAKEN = 1_000
 const MAX_TAKEN_TOGETHER = 500
 const TAKES_PER_SECOND = 10
 const TRY_AGAIN_MS = 1_000
+
+/** What jobs call of a shard. */
+export type ReplayShard = Pick<Shard, 'takeReplayed' | 'resumeReplayed' | 'deliverLetters' | 'withdrawReplayed'>
 
 /** The dependencies of jobs. */
 export interface JobDeps {
@@ -21,13 +23,11 @@ export interface JobDeps {
   readonly clock: Clock
   readonly logger: Logger
   readonly scan: LogScan
-  /** Reads events of the log; undefined for events that are gone. */
-  readonly eventsAt: (
-    partition: number,
-    places: readonly ScanPlace[],
-  ) => Promise<({ event: StoredEvent; sizeBytes: number } | undefined)[]>
+  /** The shard that owns a partition. */
+  readonly shardOf: (partition: number) => ReplayShard
+  readonly shards: () => readonly ReplayShard[]
   /** Undefined if the destination was removed. */
-  readonly delivery: (destinationId: string) => DestinationDelivery | undefined
+  readonly destination: (destinationId: string) => Pick<ConfiguredDestination, 'id' | 'isEnabled'> | undefined
   readonly onDiscarded: (destinationId: string, count: number) => void
   readonly onFiltered: (destinationId: string, count: number) => void
 }
@@ -88,13 +88,16 @@ export class JobContext {
     return [...this.#taken.values()].every((count) => count === 0)
   }
 
-  /** Counts an event that a lane gets. @returns the function that the lane calls when it has finished the event. */
-  taken(destinationId: string): () => void {
-    this.#add(destinationId, 1)
-    return () => {
-      this.#add(destinationId, -1)
-      this.waits.tell()
-    }
+  /** Counts events that a lane gets. */
+  started(destinationId: string, count: number): void {
+    this.#add(destinationId, count)
+  }
+
+  /** The lane has finished some of them, or did not get them. */
+  ended(destinationId: string, count = 1): void {
+    if (count === 0) return
+    this.#add(destinationId, -count)
+    this.waits.tell()
   }
 
   /** Retries failed reads and writes without limit, as for outcomes. @returns undefined if the job was halted. */

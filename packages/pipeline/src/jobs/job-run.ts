@@ -55,10 +55,13 @@ export class JobRun {
   }
 
   /** Removes its events from the lanes. */
-  withdraw(): void {
-    for (const { destinationId } of this.#context.job.parts) {
-      this.#deps.delivery(destinationId)?.lane.withdraw(this.id)
-    }
+  async withdraw(): Promise<void> {
+    await Promise.all(this.#deps.shards().map((shard) => shard.withdrawReplayed(this.id)))
+  }
+
+  /** A lane has finished one of its events. */
+  ended(destinationId: string): void {
+    this.#context.ended(destinationId)
   }
 
   async #run(): Promise<boolean> {
@@ -106,7 +109,7 @@ export class JobRun {
   }
 
   async #fail(error: RangeLostError): Promise<boolean> {
-    this.withdraw()
+    await this.withdraw()
     await this.#deps.flush()
     await this.#context.attempt((jobs) => jobs.end({ id: this.id, to: 'failed', at: this.#context.now }))
     this.#deps.logger.error({ replayId: this.id, cause: error.message }, 'a replay failed')

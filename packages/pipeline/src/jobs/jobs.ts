@@ -3,7 +3,7 @@ import type { EventLog } from '@millrace/log'
 import { ApiError } from '@millrace/openapi'
 import { resourceId } from '@millrace/protocol'
 import type { Timer } from '@millrace/std'
-import type { DestinationDelivery } from '../delivery/destination-delivery.ts'
+import type { ConfiguredDestination } from '../following/configuration.ts'
 import type { JobDeps } from './job-context.ts'
 import { JobRun } from './job-run.ts'
 import type { LetterRequest } from './letter-selection.ts'
@@ -23,7 +23,7 @@ export interface JobRequest extends LetterRequest {
 }
 
 export interface JobsOptions extends JobDeps {
-  readonly deliveries: () => Iterable<DestinationDelivery>
+  readonly destinations: () => Iterable<Pick<ConfiguredDestination, 'id' | 'isEnabled'>>
   /** Whether an enabled connection joins them. */
   readonly isConnected: (sourceId: string, destinationId: string) => boolean
   readonly log: EventLog
@@ -66,6 +66,11 @@ export class Jobs {
     this.#restTimer?.cancel()
     await Promise.all([...this.#runs.values()].map((run) => run.halt()))
     await this.#options.scan.rest()
+  }
+
+  /** A lane has finished an event of a job. */
+  ended(jobId: string, destinationId: string): void {
+    this.#runs.get(jobId)?.ended(destinationId)
   }
 
   /** A warning if the thread that searches the log ends repeatedly. */
@@ -117,7 +122,7 @@ export class Jobs {
   async create({ kind, selection, isDryRun, ratePerSecond = STANDARD_RATE, createdBy }: JobRequest): Promise<Job> {
     this.#refuseTooMany()
     const { store, clock } = this.#options
-    const destinations = [...this.#options.deliveries()].map(({ destination }) => destination)
+    const destinations = [...this.#options.destinations()]
     if (kind === 'replay' && 'filter' in selection) this.#refuseDisabled(selection.filter.destinationId)
     const wanted = kind === 'replay' ? destinations.filter(({ isEnabled }) => isEnabled) : destinations
     const destinationIds = wanted.map(({ id }) => id)
@@ -195,7 +200,7 @@ export class Jobs {
   async cancel(id: string): Promise<Job> {
     const { store, clock, flush } = this.#options
     const run = await this.#hold(id)
-    run?.withdraw()
+    await run?.withdraw()
     // Events with an outcome keep it.
     await flush()
     return this.#changed(id, await store.jobs.end({ id, to: 'cancelled', at: clock.now() }))
@@ -266,8 +271,8 @@ export class Jobs {
   }
 
   #refuseDisabled(destinationId: string | undefined): void {
-    const delivery = destinationId === undefined ? undefined : this.#options.delivery(destinationId)
-    if (delivery?.destination.isEnabled === false) {
+    const destination = destinationId === undefined ? undefined : this.#options.destination(destinationId)
+    if (destination?.isEnabled === false) {
       throw new ApiError('conflict', `Destination with id ${destinationId} is disabled`)
     }
   }

@@ -1,5 +1,4 @@
 import type { DeadLetterRow, PartPlace } from '@millrace/delivery'
-import type { DestinationDelivery } from '../delivery/destination-delivery.ts'
 import type { JobContext, JobWork } from './job-context.ts'
 
 /** Number of dead letters discarded in one transaction: small, because outcomes wait for it. */
@@ -47,10 +46,7 @@ export class LetterWork implements JobWork {
     const { job, deps } = this.#context
     if (job.kind === 'discard') return
     const letters = await deps.store.jobs.replayingLetters(job.id)
-    for (const [destinationId, ofDestination] of Map.groupBy(letters, (letter) => letter.destinationId)) {
-      const delivery = deps.delivery(destinationId)
-      if (delivery !== undefined) this.#deliver(delivery, ofDestination)
-    }
+    await this.#deliver(letters)
   }
 
   /** Dead letters store their events. */
@@ -76,9 +72,8 @@ export class LetterWork implements JobWork {
     const { job, deps, waits, takenTogether } = this.#context
     for (let isAtEnd = false; !isAtEnd; ) {
       if (this.#context.isHalted) return
-      const delivery = deps.delivery(destinationId)
       // The removal of the destination discarded its dead letters.
-      if (delivery === undefined) break
+      if (deps.destination(destinationId) === undefined) break
       if (this.#context.isFull(destinationId)) {
         await waits.untilTold()
         continue
@@ -87,17 +82,16 @@ export class LetterWork implements JobWork {
       const request = { jobId: job.id, destinationId, limit: takenTogether, at: this.#context.now }
       const taken = await this.#context.attempt((jobs) => jobs.takeLetters(request))
       if (taken === undefined) return
-      if (deps.delivery(destinationId) === delivery) this.#deliver(delivery, taken.letters)
+      await this.#deliver(taken.letters)
       isAtEnd = taken.isAtEnd
     }
     this.#partsToDo.delete(destinationId)
   }
 
-  #deliver(delivery: DestinationDelivery, letters: readonly DeadLetterRow[]): void {
-    for (const letter of letters) {
-      const onEnd = this.#context.taken(delivery.destination.id)
-      if (!delivery.replay(letter, onEnd)) onEnd()
+  async #deliver(letters: readonly DeadLetterRow[]): Promise<void> {
+    for (const [partition, ofPartition] of Map.groupBy(letters, (letter) => letter.partition)) {
+      for (const { destinationId } of ofPartition) this.#context.started(destinationId, 1)
+      await this.#context.deps.shardOf(partition).deliverLetters(ofPartition)
     }
-    delivery.lane.pump()
   }
 }

@@ -67,7 +67,7 @@ test('a cancelled replay sends nothing more, also after a restart, and what it d
   await run.restart()
   await run.advance(HOUR)
   expect(other.arrivals.length).toBe(attempts)
-  expect(await run.pipeline.waiting({})).toBe(0)
+  expect(await run.delivery.waiting({})).toBe(0)
   expect((await run.trace('m-2'))['d2']).toMatchObject({ outcome: 'delivered', replayId: id })
   expect((await run.trace('m-20'))['d2']).toBe(undefined)
 })

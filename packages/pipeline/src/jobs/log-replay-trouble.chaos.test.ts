@@ -33,7 +33,7 @@ test.each([0, 1, 2, 3, 4, 5])('crash %i in a replay of the log loses nothing, an
   expect(await routes.replay(body.replay.id)).toMatchObject(expected)
   expect(new Set(other.messageIds).size).toBe(250)
   expect((await run.deadLetters()).map(({ event }) => JSON.parse(event).messageId)).toEqual(['m-7'])
-  expect(await run.pipeline.waiting({})).toBe(1)
+  expect(await run.delivery.waiting({})).toBe(1)
 })
 
 test('a destination that is dead takes up a bounded number, and holds up no other destination of the replay', async () => {

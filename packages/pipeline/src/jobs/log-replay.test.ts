@@ -38,7 +38,7 @@ test('a replay delivers what lies in the range to a new destination, at no more 
   expect((await run.trace('m-7'))['d2']).toMatchObject({ outcome: 'delivered', replayId: replay.id })
   expect((await run.trace('m-7'))['d1']).toMatchObject({ outcome: 'delivered', replayId: null })
   expect(routes.audited).toMatchObject([{ action: 'create', kind: 'replay', resourceId: replay.id }])
-  expect(await run.pipeline.waiting({})).toBe(0)
+  expect(await run.delivery.waiting({})).toBe(0)
 })
 
 test('what is delivered a second time stands in the trace beside the first', async () => {
@@ -49,7 +49,7 @@ test('what is delivered a second time stands in the trace beside the first', asy
   const routes = new RoutesUnderTest(run)
   const { id } = await routes.replayLog({ ...RANGE, filter: { messageIds: ['m'] } })
   const journeys = async () => {
-    const [event] = (await run.pipeline.traces.find('m')) as { destinations: object[] }[]
+    const [event] = (await run.delivery.trace('m')) as { destinations: object[] }[]
     return event!.destinations
   }
   expect(await journeys()).toMatchObject([

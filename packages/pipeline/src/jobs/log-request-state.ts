@@ -2,11 +2,11 @@ import type { DeliveryStore } from '@millrace/delivery'
 import type { EventLog } from '@millrace/log'
 import { ApiError, badRequest } from '@millrace/openapi'
 import { formatTime } from '@millrace/protocol'
-import type { DestinationDelivery } from '../delivery/destination-delivery.ts'
+import type { ConfiguredDestination } from '../following/configuration.ts'
 import type { LogRequest } from './log-request.ts'
 
 interface Known {
-  readonly delivery: (destinationId: string) => DestinationDelivery | undefined
+  readonly destination: (destinationId: string) => Pick<ConfiguredDestination, 'isEnabled'> | undefined
   readonly isConnected: (sourceId: string, destinationId: string) => boolean
 }
 
@@ -17,7 +17,7 @@ export function refuseUnlessReplayable({ sourceIds, destinationIds }: LogRequest
     throw badRequest(`Destination with id ${id} is not connected to the given sources`)
   }
   for (const id of destinationIds) {
-    if (known.delivery(id)?.destination.isEnabled === true) continue
+    if (known.destination(id)?.isEnabled === true) continue
     throw new ApiError('conflict', `Destination with id ${id} is disabled`)
   }
 }

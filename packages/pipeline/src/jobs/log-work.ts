@@ -1,13 +1,5 @@
-import {
-  type BlockWrite,
-  type FilterReason,
-  filteredEntries,
-  type JobPart,
-  type LogSelection,
-} from '@millrace/delivery'
-import type { DestinationDelivery } from '../delivery/destination-delivery.ts'
+import type { JobPart, LogSelection } from '@millrace/delivery'
 import type { JobContext, JobWork } from './job-context.ts'
-import { deliverWait, type ReplayedEvent, waitOf } from './replayed-event.ts'
 import type { ScanPlace, SelectedEvent } from './scan-calls.ts'
 
 /** After this many reads without a match the place is written: about 16 MB. */
@@ -54,13 +46,9 @@ export class LogWork implements JobWork {
   async resumeTaken(): Promise<void> {
     const { job, deps } = this.#context
     const waits = await deps.store.jobs.replayingEvents(job.id)
-    for (const [destinationId, ofDestination] of Map.groupBy(waits, (wait) => wait.destinationId)) {
-      const delivery = deps.delivery(destinationId)
-      if (delivery === undefined) continue
-      for (const wait of ofDestination) {
-        deliverWait(delivery.lane, wait, undefined, this.#context.taken(destinationId))
-      }
-      delivery.lane.pump()
+    for (const [partition, ofPartition] of Map.groupBy(waits, (wait) => wait.partition)) {
+      for (const { destinationId } of ofPartition) this.#context.started(destinationId, 1)
+      await deps.shardOf(partition).resumeReplayed(ofPartition)
     }
   }
 
@@ -89,9 +77,8 @@ export class LogWork implements JobWork {
     let scannedInVain = 0
     for (;;) {
       if (this.#context.isHalted) return
-      const delivery = deps.delivery(destinationId)
       // The removal of the destination discarded its events.
-      if (delivery === undefined) break
+      if (deps.destination(destinationId) === undefined) break
       if (this.#context.isFull(destinationId)) {
         await waits.untilTold()
         continue
@@ -121,66 +108,20 @@ export class LogWork implements JobWork {
   async #take(part: Part, events: readonly SelectedEvent[], place: ScanPlace, isAtEnd: boolean): Promise<boolean> {
     const { job, deps } = this.#context
     const { partition, destinationId } = part
-    const payloads = await this.#context.attempt(() => deps.eventsAt(partition, events))
-    const delivery = deps.delivery(destinationId)
-    if (payloads === undefined) return false
-    if (delivery === undefined) return true
-    const wanted: ReplayedEvent[] = []
-    const filtered: { place: ScanPlace; reason: FilterReason }[] = []
-    for (const [i, selected] of events.entries()) {
-      const payload = payloads[i]
-      if (payload === undefined || !delivery.mayReplay(partition, selected)) continue
-      const reason = delivery.filter(payload.event, selected.sourceId)
-      if (reason === undefined) wanted.push({ ...payload, ...selected, partition })
-      else filtered.push({ place: selected, reason })
+    const take = { jobId: job.id, part: { partition, destinationId }, events, isAtEnd }
+    // An event may end before the answer is here.
+    this.#context.started(destinationId, events.length)
+    const answer = await this.#context.attempt(async () => {
+      return (await deps.shardOf(partition).takeReplayed({ ...take, place: [place.offset, place.index] })) ?? 'removed'
+    })
+    if (answer === undefined || answer === 'removed') {
+      this.#context.ended(destinationId, events.length)
+      return answer === 'removed'
     }
-    const waits = wanted.map((event) => waitOf(event, delivery.destination, job.id, this.#context.now))
-    const indexes = await this.#context.attempt((jobs) =>
-      jobs.takeEvents({
-        jobId: job.id,
-        destinationId,
-        partition,
-        place: [place.offset, place.index],
-        isAtEnd,
-        waits,
-        filtered: this.#filteredBlocks(part, delivery, filtered),
-      }),
-    )
-    if (indexes === undefined) return false
+    this.#context.ended(destinationId, events.length - answer.taken)
     part.place = place
-    if (filtered.length > 0) deps.onFiltered(destinationId, filtered.length)
-    // The destination may have been removed meanwhile, which discarded its events.
-    if (deps.delivery(destinationId) !== delivery) return true
-    for (const index of indexes) {
-      deliverWait(delivery.lane, waits[index]!, wanted[index]!.event, this.#context.taken(destinationId))
-    }
-    delivery.lane.pump()
+    if (answer.filtered > 0) deps.onFiltered(destinationId, answer.filtered)
     return true
-  }
-
-  #filteredBlocks(
-    { partition, destinationId }: Part,
-    { revision }: DestinationDelivery,
-    events: readonly { place: ScanPlace; reason: FilterReason }[],
-  ): BlockWrite[] {
-    if (events.length === 0) return []
-    const at = this.#context.now
-    const offsets = events.map(({ place }) => place.offset)
-    const block = {
-      destinationId,
-      partition,
-      revision,
-      replayId: this.#context.job.id,
-      firstOffset: Math.min(...offsets),
-      lastOffset: Math.max(...offsets),
-      lastAt: at,
-      entries: filteredEntries(
-        events.map(({ place: { offset, index }, reason }) => {
-          return { offset, index, outcome: 'filtered', reason, status: 0, durationMs: 0, at }
-        }),
-      ),
-    }
-    return [block]
   }
 }
 

@@ -230,7 +230,7 @@ test('a destination that never answers does not hold up the others of the same r
   sink.answer = ({ path }) => (path === '/two' ? 200 : 'hang')
   const job = await new RoutesUnderTest(run).job('/v2/dead-letters/replay', ALL)
   await run.advance(5 * SECOND)
-  expect((await run.pipeline.jobs.get(job.id))!).toMatchObject({ state: 'running', delivered: 50 })
+  expect((await run.delivery.jobs.get(job.id))!).toMatchObject({ state: 'running', delivered: 50 })
   expect(await run.deadLetters({ destinationId: 'd2', state: 'resolved' })).toHaveLength(50)
 })
 
@@ -243,7 +243,7 @@ test('what waits in a replay ends with its destination, connection or source', a
   const routes = new RoutesUnderTest(run)
   const job = await routes.job('/v2/dead-letters/replay', ALL)
   await run.advance(SECOND)
-  expect(await run.pipeline.waiting({ destinationId: 'd1' })).toBe(20)
+  expect(await run.delivery.waiting({ destinationId: 'd1' })).toBe(20)
   run.destinations.delete('d1')
   run.connections.clear()
   await run.configure()

@@ -10,6 +10,7 @@ const RETRY_MS = 1_000
  */
 export class BackfillTail {
   readonly #log: EventLog
+  readonly #partitions: readonly number[]
   readonly #onRecords: (partition: number, records: readonly StoredRecord[]) => void
   readonly #onError: (error: Error) => void
   readonly #ends: number[]
@@ -20,15 +21,20 @@ export class BackfillTail {
   /** The end of the backfills in a partition. A stable function: every lane calls it for each finished event. */
   readonly end = (partition: number): number => this.#ends[partition]!
 
-  /** @param ends the current end of the log, by partition: earlier backfills are not read. */
+  /**
+   * @param partitions those that it reads.
+   * @param ends the current end of the log, by partition: earlier backfills are not read.
+   */
   constructor(
     log: EventLog,
+    partitions: readonly number[],
     clock: Clock,
     ends: readonly number[],
     onRecords: (partition: number, records: readonly StoredRecord[]) => void,
     onError: (error: Error) => void,
   ) {
     this.#log = log
+    this.#partitions = partitions
     this.#clock = clock
     this.#ends = [...ends]
     this.#offsets = [...ends]
@@ -56,7 +62,7 @@ export class BackfillTail {
       this.#onError(error as Error)
       this.#retryTimer?.cancel()
       this.#retryTimer = this.#clock.setTimer(() => {
-        for (const each of this.#offsets.keys()) void this.#read(each)
+        for (const each of this.#partitions) void this.#read(each)
       }, RETRY_MS)
     }
     this.#isReading[partition] = false

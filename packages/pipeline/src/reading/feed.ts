@@ -11,6 +11,8 @@ import { type EventLog, STREAMS, type StoredRecord } from '@millrace/log'
 import { hash53, type StoredEvent } from '@millrace/protocol'
 import type { Activity } from '../following/activity.ts'
 import type { ParsedRecords } from './parsed-records.ts'
+import { isBefore } from './position-order.ts'
+import { ReadAgain } from './read-again.ts'
 
 const LIVE = 0
 const BACKFILL = 1
@@ -27,6 +29,8 @@ export interface FeedOptions {
   readonly lane: Lane
   readonly outcomes: LaneOutcomes
   readonly log: EventLog
+  /** Those that it reads. */
+  readonly partitions: readonly number[]
   readonly parsed: ParsedRecords
   readonly activity: Activity
   /** Where a restart continues, by partition and stream. */
@@ -54,9 +58,12 @@ export interface FeedOptions {
  * end.
  */
 export class Feed {
+  readonly partitions: readonly number[]
   readonly #options: FeedOptions
-  activity: Activity
-  readonly #partitions: PartitionFeed[]
+  #activity: Activity
+  /** By partition; holes for those that it does not read. */
+  readonly #byPartition: PartitionFeed[] = []
+  readonly #feeds: readonly PartitionFeed[]
   #isClosed = false
   /** Offset of the last record taken. */
   #eventBytes = 1024
@@ -66,21 +73,51 @@ export class Feed {
 
   constructor(options: FeedOptions) {
     this.#options = options
-    this.activity = options.activity
-    this.#partitions = Array.from({ length: options.log.partitions }, (_, partition) => ({
+    this.partitions = options.partitions
+    this.#activity = options.activity
+    this.#feeds = options.partitions.map((partition) => ({
       partition,
       live: this.#streamFeed(partition, LIVE),
       backfill: this.#streamFeed(partition, BACKFILL),
       recorded: new Map(),
       isPulling: false,
     }))
+    for (const feed of this.#feeds) this.#byPartition[feed.partition] = feed
     for (const [partition, offset, index] of options.done) this.#remember(partition, { offset, index }, undefined)
     for (const wait of options.waiting) this.#remember(wait.partition, wait, wait)
   }
 
+  get activity(): Activity {
+    return this.#activity
+  }
+
+  /**
+   * Follows other connections. A connection that began before the place of this reader is read from its beginning.
+   *
+   * @returns whether a place went back.
+   */
+  follow(activity: Activity): boolean {
+    const before = this.#activity
+    this.#activity = activity
+    let wentBack = false
+    for (const { partition, live, backfill } of this.#feeds) {
+      for (const [stream, feed] of [live, backfill].entries()) {
+        const cursor = this.cursor(partition, stream)
+        const begun = activity.begunBefore(before, partition, cursor.offset)
+        if (begun.size === 0) continue
+        feed.again = ReadAgain.of(begun, cursor, feed.again)
+        feed.cursor = { offset: Math.min(cursor.offset, ...begun.values()), index: 0 }
+        feed.isAttached = false
+        wentBack = true
+      }
+    }
+    if (wentBack) this.#options.outcomes.moved()
+    return wentBack
+  }
+
   /** Takes a record from the shared reader, unless this lane is behind. */
   offer(partition: number, record: StoredRecord): void {
-    const { live } = this.#partitions[partition]!
+    const { live } = this.#byPartition[partition]!
     // The lane may have read ahead of the shared reader before it rejoined.
     if (!live.isAttached || this.#isClosed || record.offset < live.cursor.offset) return
     let taken: number | undefined
@@ -98,7 +135,7 @@ export class Feed {
 
   /** Takes the events at its own place in the log that fit; call it when there may be room or new events. */
   pull(): void {
-    for (const feed of this.#partitions)
+    for (const feed of this.#feeds)
       if (!feed.isPulling && this.#wants(feed)) this.#pull(feed).catch((error) => this.#fail(error))
   }
 
@@ -122,7 +159,7 @@ export class Feed {
     ends: readonly number[],
     onEvent: (event: OfferedEvent) => Promise<(() => Promise<void>) | undefined>,
   ): Promise<void> {
-    for (const { partition, live, backfill } of this.#partitions) {
+    for (const { partition, live, backfill } of this.#feeds) {
       for (const [stream, feed] of [live, backfill].entries()) {
         await this.#takeStream(partition, stream, feed, ends[partition]!, onEvent)
       }
@@ -143,7 +180,7 @@ export class Feed {
       for (const record of records) {
         if (record.offset >= end) return
         const { sourceId, acceptedAt } = record.header
-        const events = this.activity.isConnected(sourceId, partition, record.offset)
+        const events = this.#activity.isConnected(sourceId, partition, record.offset)
           ? parsed.eventsOf(partition, record).length
           : 0
         for (let index = record.offset === feed.cursor.offset ? feed.cursor.index : 0; index < events; index++) {
@@ -164,12 +201,12 @@ export class Feed {
 
   /** This reader needs offsets from here on. */
   position(partition: number): number {
-    const feed = this.#partitions[partition]!
+    const feed = this.#byPartition[partition]!
     return Math.min(feed.live.progress.position().offset, feed.backfill.progress.position().offset)
   }
 
   cursor(partition: number, stream: number): Position {
-    const feed = this.#partitions[partition]!
+    const feed = this.#byPartition[partition]!
     return stream === LIVE ? this.#liveCursor(partition, feed.live) : this.#backfillCursor(partition, feed.backfill)
   }
 
@@ -178,7 +215,7 @@ export class Feed {
    * by stream.
    */
   skipTo(partition: number, offset: number): Position[] {
-    const { live, backfill } = this.#partitions[partition]!
+    const { live, backfill } = this.#byPartition[partition]!
     const cursors = [this.cursor(partition, LIVE), this.cursor(partition, BACKFILL)]
     for (const [stream, feed] of [live, backfill].entries()) {
       if (cursors[stream]!.offset < offset) feed.cursor = { offset, index: 0 }
@@ -189,7 +226,7 @@ export class Feed {
 
   /** Whether an event was taken, and its outcome or its wait is recorded. */
   hasPassed(partition: number, stream: number, place: Position): boolean {
-    const feed = this.#partitions[partition]!
+    const feed = this.#byPartition[partition]!
     const { progress } = stream === LIVE ? feed.live : feed.backfill
     return isBefore(place, this.cursor(partition, stream)) && !progress.isOpen(place)
   }
@@ -204,7 +241,7 @@ export class Feed {
 
   #streamFeed(partition: number, stream: number): StreamFeed {
     const start = this.#options.start(partition, stream)
-    const feed: StreamFeed = { cursor: start, isAttached: false, progress: undefined! }
+    const feed: StreamFeed = { cursor: start, isAttached: false, progress: undefined!, again: undefined }
     const cursor =
       stream === LIVE ? () => this.#liveCursor(partition, feed) : () => this.#backfillCursor(partition, feed)
     feed.progress = this.#options.lane.follow(partition, stream, cursor)
@@ -234,6 +271,7 @@ export class Feed {
     feed.isPulling = true
     try {
       while (this.#wants(feed)) {
+        this.#attachAtEnd(feed)
         const progressed = feed.live.isAttached
           ? await this.#pullStream(feed.partition, BACKFILL, feed.backfill, MAX_BACKFILL)
           : await this.#pullLive(feed)
@@ -249,11 +287,16 @@ export class Feed {
 
   async #pullLive({ partition, live }: PartitionFeed): Promise<boolean> {
     const progressed = await this.#pullStream(partition, LIVE, live, Number.POSITIVE_INFINITY)
-    if (live.cursor.index === 0 && live.cursor.offset >= this.#options.tailAt(partition)) {
-      live.isAttached = true
-      return true
-    }
-    return progressed
+    return this.#attachAtEnd({ partition, live }) || progressed
+  }
+
+  /** Joins the shared reader if it has reached it. @returns whether it has. */
+  #attachAtEnd({ partition, live }: Pick<PartitionFeed, 'partition' | 'live'>): boolean {
+    if (live.isAttached) return true
+    if (live.cursor.index > 0 || live.cursor.offset < this.#options.tailAt(partition)) return false
+    live.isAttached = true
+    live.again = undefined
+    return true
   }
 
   /** @returns whether the cursor moved. */
@@ -314,17 +357,18 @@ export class Feed {
     this.#reached = first
     const { sourceId, acceptedAt } = record.header
     const { offset, duplicates } = record
-    if (!this.activity.isConnected(sourceId, partition, offset)) return undefined
+    if (!this.#activity.isConnected(sourceId, partition, offset)) return undefined
     const events = parsed.eventsOf(partition, record)
-    const isDisabled = this.activity.isDisabled(partition, offset)
-    const { live, backfill, recorded } = this.#partitions[partition]!
-    const { progress } = stream === LIVE ? live : backfill
+    const isDisabled = this.#activity.isDisabled(partition, offset)
+    const { live, backfill, recorded } = this.#byPartition[partition]!
+    const { progress, again } = stream === LIVE ? live : backfill
     const sizeBytes = Math.ceil(record.body.length / events.length)
     if (events.length > 0) this.#eventBytes = sizeBytes
     const keys = keySeeds(sourceId, stream)
     let room = Math.min(lane.room, most)
     const end = Math.min(events.length, until)
-    for (let index = first; index < end; index++) {
+    const firstWanted = again === undefined ? first : Math.max(first, again.firstOf(sourceId, offset))
+    for (let index = firstWanted; index < end; index++) {
       this.#reached = index
       if (duplicates?.has(index)) {
         this.#options.onDuplicate(events[index]!, sourceId)
@@ -364,14 +408,10 @@ export class Feed {
   }
 
   #remember(partition: number, place: Position, wait: Wait | undefined): void {
-    const { live, backfill, recorded } = this.#partitions[partition]!
+    const { live, backfill, recorded } = this.#byPartition[partition]!
     if (isBefore(place, live.cursor) && isBefore(place, backfill.cursor)) return
     recorded.set(placeKey(place.offset, place.index), wait)
   }
-}
-
-export function isBefore(a: Position, b: Position): boolean {
-  return a.offset < b.offset || (a.offset === b.offset && a.index < b.index)
 }
 
 function placeKey(offset: number, index: number): string {
@@ -402,6 +442,8 @@ interface StreamFeed {
   cursor: Position
   isAttached: boolean
   progress: ReturnType<Lane['follow']>
+  /** A range that is read again for connections that began in it. */
+  again: ReadAgain | undefined
 }
 
 /** Order holds per user and source within a stream: seeds for the hashes of ids. */

@@ -30,13 +30,13 @@ test.each([1, 3])(
         for (const stream of ['live', 'backfill']) {
           for (const id of ['a-0', 'a-4094', 'b-0', 'b-1', 'c-0', 'c-9']) {
             const messageId = `${source}-${stream}-${id}`
-            expect(await run.pipeline.traces.find(messageId), messageId).toMatchObject([
+            expect(await run.delivery.trace(messageId), messageId).toMatchObject([
               { messageId, sourceId: source },
             ])
           }
         }
       }
-      expect(await run.pipeline.traces.find('s1-live-d-0')).toEqual([])
+      expect(await run.delivery.trace('s1-live-d-0')).toEqual([])
     }
     await check()
     await run.restart()
@@ -44,7 +44,7 @@ test.each([1, 3])(
     await run.accept([track('newest')])
     await run.crash()
     await check()
-    expect(await run.pipeline.traces.find('newest')).toHaveLength(1)
+    expect(await run.delivery.trace('newest')).toHaveLength(1)
   },
 )
 
@@ -59,7 +59,7 @@ test('what a crash kept from being indexed is read from the log again', async ()
     )
   })
   for (const id of ['m-0', 'm-99', 'down-99', 'backfill-99']) {
-    expect(await run.pipeline.traces.find(id), id).toHaveLength(1)
+    expect(await run.delivery.trace(id), id).toHaveLength(1)
   }
 })
 
@@ -70,15 +70,15 @@ test('a chunk that cannot be written is found all the same, and written with the
   other.exec("CREATE TRIGGER full BEFORE INSERT ON message_hashes BEGIN SELECT RAISE(ABORT, 'disk is full'); END")
   await run.accept(tracks(4_096, () => '', 'a'))
   await run.settle()
-  expect(await run.pipeline.traces.find('a-17')).toHaveLength(1)
+  expect(await run.delivery.trace('a-17')).toHaveLength(1)
   other.exec('DROP TRIGGER full')
   await run.accept(tracks(4_096, () => '', 'b'))
   await run.settle()
-  for (const id of ['a-17', 'b-17']) expect(await run.pipeline.traces.find(id), id).toHaveLength(1)
+  for (const id of ['a-17', 'b-17']) expect(await run.delivery.trace(id), id).toHaveLength(1)
   expect(other.prepare('SELECT sum(length(entries)) AS bytes FROM message_hashes').get()).toEqual({
     bytes: 2 * 4_096 * 16,
   })
   other.close()
   await run.restart()
-  for (const id of ['a-17', 'b-17']) expect(await run.pipeline.traces.find(id), id).toHaveLength(1)
+  for (const id of ['a-17', 'b-17']) expect(await run.delivery.trace(id), id).toHaveLength(1)
 })

@@ -23,9 +23,13 @@ export class MessageIndex {
     this.#store = store
   }
 
-  /** Reads the records that are not indexed yet. @param from by partition and stream, where to begin. */
-  async catchUp(log: EventLog, from: (partition: number, stream: number) => number): Promise<void> {
-    for (let partition = 0; partition < log.partitions; partition++) {
+  /** Reads the records of these partitions that are not indexed yet. @param from by partition and stream, where to begin. */
+  async catchUp(
+    log: EventLog,
+    partitions: readonly number[],
+    from: (partition: number, stream: number) => number,
+  ): Promise<void> {
+    for (const partition of partitions) {
       for (const [stream, name] of STREAMS.entries()) {
         let offset = from(partition, stream)
         this.#chunk(partition, stream, offset)

@@ -9,6 +9,7 @@ const STALLED_MS = 60_000
 /** Reads new records of the live stream once, for all lanes that keep up. */
 export class Tail {
   readonly #log: EventLog
+  readonly #partitions: readonly number[]
   readonly #onRecords: (partition: number, records: readonly StoredRecord[]) => void
   readonly #onError: (error: Error) => void
   readonly #offsets: number[]
@@ -20,15 +21,20 @@ export class Tail {
   #stopListening: () => void = () => {}
   #isStopped = false
 
-  /** @param offsets where to begin, by partition. */
+  /**
+   * @param partitions those that it reads.
+   * @param offsets where to begin, by partition.
+   */
   constructor(
     log: EventLog,
+    partitions: readonly number[],
     clock: Clock,
     offsets: readonly number[],
     onRecords: (partition: number, records: readonly StoredRecord[]) => void,
     onError: (error: Error) => void,
   ) {
     this.#log = log
+    this.#partitions = partitions
     this.#clock = clock
     this.#waitingSince = offsets.map(() => undefined)
     this.#offsets = [...offsets]
@@ -39,9 +45,9 @@ export class Tail {
 
   start(): void {
     this.#stopListening = this.#log.onCommit((partition, stream) => {
-      if (stream === 'live') this.#wake(partition)
+      if (stream === 'live' && this.#partitions.includes(partition)) this.#wake(partition)
     })
-    for (const partition of this.#offsets.keys()) this.#wake(partition)
+    for (const partition of this.#partitions) this.#wake(partition)
   }
 
   /** All records before this offset have been passed on. */
@@ -72,7 +78,7 @@ export class Tail {
       this.#onError(error)
       this.#retryTimer?.cancel()
       this.#retryTimer = this.#clock.setTimer(() => {
-        for (const each of this.#offsets.keys()) this.#wake(each)
+        for (const each of this.#partitions) this.#wake(each)
       }, RETRY_MS)
     })
   }

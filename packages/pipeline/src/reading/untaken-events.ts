@@ -21,9 +21,8 @@ export class UntakenEvents {
    * @param sourceId undefined: all sources.
    */
   async count(sourceId?: string): Promise<{ events: number; bytes: number }> {
-    const partitions = Array.from({ length: this.#log.partitions }, (_, partition) => partition)
     const tallies = await Promise.all(
-      partitions.map((partition) => {
+      this.#feed.partitions.map((partition) => {
         const cursors = STREAMS.map((_, stream) => this.#feed.cursor(partition, stream))
         return this.between(partition, cursors, this.#log.end(partition))
       }),

@@ -135,7 +135,7 @@ test('All false with one name true delivers to that destination only, and the ot
   expect(await run.outcome('listed', 'd3')).toBe('filtered: event filter')
   expect(await run.outcome('page', 'd3')).toBe('delivered')
   expect(sinks.d2.messageIds).toEqual(['named', 'listed', 'page'])
-  expect(run.pipeline.metrics.outcomes.get('d3')).toEqual(
+  expect(run.delivery.metrics.outcomes.get('d3')).toEqual(
     new Map([
       ['filtered', 2],
       ['delivered', 1],

@@ -10,7 +10,7 @@ function version(code: string, transformationId: string): TransformationCode {
 
 /** The journey to d1 with what `render` adds. */
 async function rendered(run: PipelineUnderTest, messageId: string, render = 'd1') {
-  const [event] = (await run.pipeline.traces.find(messageId, { render })) as { destinations: Rendered[] }[]
+  const [event] = (await run.delivery.trace(messageId, { render })) as { destinations: Rendered[] }[]
   return event!.destinations.find(({ destinationId }) => destinationId === 'd1')!.rendered
 }
 
@@ -54,7 +54,7 @@ test('user code runs once for a trace, however much of it is made again', async 
   await using _ = run
   await run.send(track('m', 'u'))
   const before = run.userCodeRuns
-  const [event] = (await run.pipeline.traces.find('m', { render: 'd1' })) as { destinations: unknown[] }[]
+  const [event] = (await run.delivery.trace('m', { render: 'd1' })) as { destinations: unknown[] }[]
   const again = { method: 'POST', rendered: true }
   expect(event!.destinations).toMatchObject([{ requests: [again], rendered: { requests: [{ method: 'POST' }] } }])
   expect(run.userCodeRuns - before).toBe(1)

@@ -103,7 +103,7 @@ test('a replay of the log, and a dead letter that is sent again, pass the rules 
   await routes.replayLog({ sourceIds: ['s1'], destinationIds: ['d1'], ...range, filter: { messageIds: ['sent'] } })
   await routes.job('/v2/dead-letters/replay', { filter: { state: 'open' } })
   expect(await run.outcome('dead')).toBe('filtered: connection rule 2')
-  expect(await run.pipeline.traces.find('sent')).toMatchObject([
+  expect(await run.delivery.trace('sent')).toMatchObject([
     { destinations: [{ outcome: 'delivered' }, { outcome: 'filtered', reason: 'connection rule 2' }] },
   ])
   expect(sink.arrivals).toHaveLength(2)
@@ -125,9 +125,9 @@ test('a count says what each rule would have decided, by source and time', async
   await run.settle()
   await run.advance(HOUR)
   await run.send(track('too-new', '', { event: 'Debug' }))
-  const counted = await run.pipeline.events.count({ sourceId: 's1', rules: NO_DEBUG, from, to: from + HOUR })
+  const counted = await run.delivery.events.count({ sourceId: 's1', rules: NO_DEBUG, from, to: from + HOUR })
   expect(counted).toEqual({ decided: [1, 1, 1], isComplete: true, countedFrom: from })
-  const ever = await run.pipeline.events.count({ sourceId: 's1', rules: NO_DEBUG, from: 0, to: from + 2 * HOUR })
+  const ever = await run.delivery.events.count({ sourceId: 's1', rules: NO_DEBUG, from: 0, to: from + 2 * HOUR })
   expect(ever).toMatchObject({ decided: [1, 1, 2 + 1], isComplete: true })
 })
 
@@ -151,7 +151,7 @@ test('a count that takes too long ends, and says from when on it has counted', a
   }
   log.beforeRead = () => run.clock.advance(2 * SECOND)
   const to = START + 10 * MINUTE
-  const { decided, isComplete, countedFrom } = await run.pipeline.events.count({
+  const { decided, isComplete, countedFrom } = await run.delivery.events.count({
     ...{ sourceId: 's1', rules: NO_DEBUG },
     ...{ from: START, to },
   })

@@ -73,7 +73,7 @@ test.each<[member: string, faults: Partial<DestinationModule>, outcome: string]>
   }
   const healthy = sink.arrivals.filter(({ path }) => path.endsWith('/healthy')).map(({ event }) => event.messageId)
   expect(healthy).toEqual(['before', 'bad-1', 'behind', 'later'])
-  expect(run.pipeline.trouble()).toBe(undefined)
+  expect(run.delivery.trouble()).toBe(undefined)
   expect(await run.deadLetters()).toMatchObject([{ destinationId: 'faulty', stage: 'dest_transformation' }])
 })
 
@@ -93,7 +93,7 @@ test('secrets in the text of such a fault are masked', async () => {
 test('those who watch outcomes change none of them', async () => {
   const { run, sink } = await PipelineUnderTest.withSink()
   await using _ = run
-  run.pipeline.delivered.add(() => fail())
+  run.delivery.delivered.add(() => fail())
   await run.send(track('m-1'), track('m-2'))
   await run.advance(SECOND)
   expect([await run.outcome('m-1'), await run.outcome('m-2')]).toEqual(['delivered', 'delivered'])

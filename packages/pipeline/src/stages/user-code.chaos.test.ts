@@ -30,7 +30,7 @@ test('what user code drops is not sent, and is told of as dropped', async () => 
   expect(sink.messageIds).toEqual(['m-1', 'm-3', 'm-5', 'm-7', 'm-9'])
   expect(await run.outcome('m-0')).toBe('dropped_by_transformation')
   expect((await run.trace('m-0'))['d1']).toMatchObject({ transformationVersionIds: ['v1'], requests: [] })
-  expect(run.pipeline.metrics.outcomes.get('d1')).toEqual(
+  expect(run.delivery.metrics.outcomes.get('d1')).toEqual(
     new Map([
       ['delivered', 5],
       ['dropped_by_transformation', 5],
@@ -82,7 +82,7 @@ test('in a batch of 100 with 3 that throw 97 are delivered and 3 are dead letter
     versionIds: ['v1'],
     attempts: 0,
   })
-  expect(run.pipeline.metrics.transformationErrors.get('t1')).toBe(3)
+  expect(run.delivery.metrics.transformationErrors.get('t1')).toBe(3)
 })
 
 test('with pass_through an event that fails goes on as it came', async () => {
@@ -220,7 +220,7 @@ test('a dead letter that is replayed is dropped by code of today, and that is it
   await run.send(track('m', 'u'))
   const [letter] = await run.deadLetters()
   await run.change('d1', { transformations: [version('export const transformEvent = () => null')] })
-  await run.pipeline.jobs.replay(letter!.id, 'ada@cinema.example')
+  await run.delivery.jobs.replay(letter!.id, 'ada@cinema.example')
   await run.advance(SECOND)
   expect(await run.outcome('m')).toBe('dropped_by_transformation')
   expect(await run.deadLetters()).toEqual([])

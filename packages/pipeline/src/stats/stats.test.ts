@@ -20,11 +20,11 @@ class Ingest {
 }
 
 async function statsOf(run: PipelineUnderTest, ingest = new Ingest()) {
-  const { store, clock, pipeline } = run
-  const deliveries = () => pipeline.deliveries.values()
+  const { store, clock, delivery, shard } = run
+  const deliveries = () => shard.deliveries.values()
   const stats = new Stats({
     ingest,
-    metrics: pipeline.metrics,
+    metrics: delivery.metrics,
     deliveries,
     store: store.statistics,
     clock,

@@ -8,7 +8,9 @@ import { ENRICHMENT_RULES, hash53, type JsonObject, messageHash } from '@millrac
 import { type Clock, ManualClock, systemClock } from '@millrace/std'
 import { DEFAULT_LIMITS, Sandboxes } from '@millrace/transformations'
 import type { ConfiguredConnection, ConfiguredDestination, ConfiguredSource } from '../following/configuration.ts'
-import { Pipeline } from '../pipeline.ts'
+import { DeliveryHost } from '../host/delivery-host.ts'
+import { localShard } from '../host/local-shard.ts'
+import type { Pipeline } from '../pipeline.ts'
 import type { LoggedLine } from '../stages/live-user-code.ts'
 import { Sink } from './sink.ts'
 
@@ -74,7 +76,7 @@ export class PipelineUnderTest implements AsyncDisposable {
   readonly credentials = new Map<string, string>()
   /** Lines that user code logs in these transformations. */
   readonly captured = new Map<string, LoggedLine[]>()
-  pipeline!: Pipeline
+  delivery!: DeliveryHost<Pipeline>
   store!: SqliteDeliveryStore
   /** False while the store cannot write: settled then does not mean written. */
   writes = true
@@ -121,6 +123,11 @@ export class PipelineUnderTest implements AsyncDisposable {
       this.destinations.set(id, destinationOf(id, change))
       for (const sourceId of this.sources.keys()) this.connect(sourceId, id)
     }
+  }
+
+  /** The one shard. */
+  get shard(): Pipeline {
+    return this.delivery.shards[0]!
   }
 
   get file(): string {
@@ -176,7 +183,7 @@ export class PipelineUnderTest implements AsyncDisposable {
 
   /** Applies the current maps. */
   async configure(): Promise<void> {
-    await this.pipeline.configure(this.#configuration())
+    await this.delivery.configure(this.#configuration())
     await this.settle()
   }
 
@@ -216,7 +223,7 @@ export class PipelineUnderTest implements AsyncDisposable {
 
   /** The outcomes of the one event with this messageId, by destination. */
   async trace(messageId: string): Promise<Record<string, TracedJourney>> {
-    const events = (await this.pipeline.traces.find(messageId)) as { destinations: TracedJourney[] }[]
+    const events = (await this.delivery.trace(messageId)) as { destinations: TracedJourney[] }[]
     if (events.length !== 1) throw new Error(`${events.length} events with messageId ${messageId}`)
     return Object.fromEntries(events[0]!.destinations.map((journey) => [journey.destinationId, journey]))
   }
@@ -228,11 +235,11 @@ export class PipelineUnderTest implements AsyncDisposable {
   }
 
   async state(destinationId = 'd1') {
-    return (await this.pipeline.states.of(destinationId))!
+    return (await this.delivery.states.of(destinationId))!
   }
 
-  async deadLetters(filter: Parameters<Pipeline['deadLetters']['page']>[0] = {}) {
-    return (await this.pipeline.deadLetters.page({ state: 'open', ...filter }, 500, null)).rows
+  async deadLetters(filter: Parameters<DeliveryHost['deadLetters']['page']>[0] = {}) {
+    return (await this.delivery.deadLetters.page({ state: 'open', ...filter }, 500, null)).rows
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -253,10 +260,10 @@ export class PipelineUnderTest implements AsyncDisposable {
     const limits = { ...DEFAULT_LIMITS, workers: 1, syncMs }
     this.#userCode = watched(new Sandboxes({ limits, fetch: undefined, clock: systemClock, logger }), this.#count)
     this.store = watched(await SqliteDeliveryStore.open({ file: this.#file, clock, logger }), this.#count)
-    this.pipeline = await Pipeline.start({
-      log: this.log,
-      store: this.store,
-      configuration: this.#configuration(),
+    const { log, store } = this
+    const random = this.#setting.random ?? Math.random
+    const openShards = localShard({
+      ...{ log, store, clock, random, logger },
       findModule: (type) => this.#modules.get(type),
       sourceClass: (type) => type,
       newClient: (options) => new CountedClient({ ...options, ...this.#setting.client }, clock, this.#countCall),
@@ -266,10 +273,12 @@ export class PipelineUnderTest implements AsyncDisposable {
         capturesLogs: (transformationId) => this.captured.has(transformationId),
         onLog: (transformationId, line) => this.captured.get(transformationId)?.push(line),
       },
-      clock,
-      random: this.#setting.random ?? Math.random,
       userAgent: 'Millrace/test',
       memoryBytes: this.#setting.memoryBytes ?? 256 * 1024 * 1024,
+    })
+    this.delivery = await DeliveryHost.start({
+      ...{ log, store, clock, random, logger, openShards },
+      configuration: this.#configuration(),
       traces: this.#setting.traces ?? { keepMs: 168 * HOUR, maxBytes: 1024 * 1024 * 1024 },
       logKeepMs: this.#setting.logKeepMs ?? 168 * HOUR,
       otherReader: { neededFrom: () => Number.POSITIVE_INFINITY, trouble: () => undefined },
@@ -277,12 +286,11 @@ export class PipelineUnderTest implements AsyncDisposable {
       logMaxBytes: this.#setting.logMaxBytes ?? 0,
       uncleanEnds: 3,
       tellExpired: (destinationId, count) => this.told.push({ destinationId, count }),
-      logger,
     })
   }
 
   async #close(): Promise<void> {
-    await this.pipeline.stop(Promise.resolve())
+    await this.delivery.stop(Promise.resolve())
     await this.#userCode.close()
     const closed = this.store.close()
     // The store retries a failed write once before it gives up.
@@ -314,7 +322,7 @@ export class PipelineUnderTest implements AsyncDisposable {
     for (let quietTurns = 0; quietTurns < 2; ) {
       await new Promise((resolve) => setImmediate(resolve))
       const held = this.#sinks.reduce((sum, sink) => sum + sink.held, 0)
-      if (this.#inFlight !== held || this.#pending > 0 || this.pipeline.jobs.isScanning) {
+      if (this.#inFlight !== held || this.#pending > 0 || this.delivery.jobs.isScanning) {
         quietTurns = 0
         if (this.#sent !== sent) {
           sent = this.#sent

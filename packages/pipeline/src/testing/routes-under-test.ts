@@ -21,7 +21,7 @@ export class RoutesUnderTest {
         audit: (entry: object) => this.audited.push(entry),
       })
     })
-    await app.register(deliveryRoutes(this.#run.pipeline), { prefix: '/v2' })
+    await app.register(deliveryRoutes(this.#run.delivery), { prefix: '/v2' })
     const answer = await app.inject({ method, url, ...(body === undefined ? {} : { payload: body }) })
     return { status: answer.statusCode, body: answer.body === '' ? undefined : answer.json() }
   }

@@ -9,18 +9,15 @@ export interface CatalogRecord extends EventRecord {
   readonly duplicates?: ReadonlySet<number>
 }
 
-/** The partition of the log that the catalog counts. */
-export const PARTITION = 0
-
 /** The log as the catalog's thread reads it. */
 export interface CatalogLog {
   /**
-   * Records of a stream of a partition from `from` on, up to `maxBytes` but at least one if there is one, and where to read on.
+   * Records of a stream from `from` on, up to `maxBytes` but at least one if there is one, and where to read on. All
+   * partitions count their offsets together, and their records come in the order of the offsets.
    *
    * @param end what is committed at least.
    */
   read(
-    partition: number,
     stream: CatalogStream,
     from: number,
     end: number,

@@ -61,7 +61,7 @@ class OpenedLog implements CatalogLog {
     return this.#records.length
   }
 
-  read(_partition: number, stream: CatalogStream, from: number, end: number) {
+  read(stream: CatalogStream, from: number, end: number) {
     this.isOpen = true
     return { records: stream === 'live' ? this.#records.slice(from, end) : [], next: Math.max(from, end) }
   }

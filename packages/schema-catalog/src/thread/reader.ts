@@ -1,6 +1,6 @@
 import type { Clock, Timer } from '@millrace/std'
 import type { Catalog } from './catalog.ts'
-import { type CatalogLog, type CatalogStream, PARTITION } from './catalog-log.ts'
+import type { CatalogLog, CatalogStream } from './catalog-log.ts'
 import type { SharedPlaces } from './shared-places.ts'
 
 const SLICE_BYTES = 512 * 1024
@@ -135,7 +135,7 @@ export class CatalogReader {
   #read(stream: CatalogStream, end: number): Read {
     const catalog = this.#options.catalog()
     const from = catalog.counted(stream)
-    const { records, next } = this.#options.log.read(PARTITION, stream, from, end, SLICE_BYTES)
+    const { records, next } = this.#options.log.read(stream, from, end, SLICE_BYTES)
     catalog.observe(stream, records, next)
     if (records.length === 0) return 'none'
     return next >= end ? 'last' : 'more'

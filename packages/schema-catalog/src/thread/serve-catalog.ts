@@ -15,6 +15,7 @@ import type { CatalogLog } from './catalog-log.ts'
 import { CatalogReader } from './reader.ts'
 import { SharedPlaces } from './shared-places.ts'
 
+export type { CatalogLog } from './catalog-log.ts'
 export type { CatalogThreadData }
 
 /** Tells the other side of something in the log that could not be read and is passed over. */

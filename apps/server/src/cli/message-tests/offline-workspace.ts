@@ -14,6 +14,7 @@ import { DEFAULT_LIMITS, Sandboxes } from '@millrace/transformations'
 import type { Environment } from '../../config/environment.ts'
 import { catalogTypes } from '../../destination-catalog/catalog-types.ts'
 import { destinationTypesOf } from '../../destination-types.ts'
+import { LOG_PARTITIONS } from '../../log-partitions.ts'
 import { VERSION } from '../../version.ts'
 import { CommandError } from '../command-io.ts'
 import { withCode } from '../configuration/code-files.ts'
@@ -136,6 +137,7 @@ function openControlPlane(
     secretKey: randomBytes(32),
     clock,
     random: randomBytes,
+    partitions: LOG_PARTITIONS,
     version: VERSION,
     destinationTypes: destinationTypesOf(registry),
     code: transformations,

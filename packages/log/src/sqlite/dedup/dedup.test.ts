@@ -175,7 +175,7 @@ test('what attempts brought is known for a day, after restarts and kills, and wh
     await using log = await openLog(directory, { clock })
     if (run === 1) await log.append(0, 'live', recordOf('source-b', clock.now(), ['other']))
     // The segments of the runs before are closed, and leave.
-    await log.retain(0, log.end(), 0)
+    await log.retain(0, log.end(0), 0)
     if (run > 0) expect(await log.get(0, [0])).toEqual([undefined])
     await expectSent(log, clock.now(), [['repeat', ['a', 'b', 'c', `run-${run}`], [0, 1, 2]]])
     await clock.advance(60_000)

@@ -37,7 +37,7 @@ test('closed segments hold all that was appended before, and are a log by themse
       .map(String),
   )
   expect(new Set(await notesIn(other))).toEqual(before)
-  expect(other.end()).toBe(end)
+  expect(other.end(0)).toBe(end)
   expect(other.damaged()).toEqual([])
   expect((await notesIn(log)).length).toBe(300)
 })

@@ -91,6 +91,11 @@ export class Segment {
     return guardDamage(path, () => new Segment(path, first, new DatabaseSync(location, { readOnly: true }), false))
   }
 
+  /** The streams that have a table. */
+  get streams(): Iterable<StreamNumber> {
+    return this.#streams.numbers
+  }
+
   /** Writes one commit from `first` on and syncs it to disk. A failed commit leaves nothing visible. */
   append(first: Offset, { entries, tallies, decided }: Commit): void {
     this.#transaction(({ insertTally }) => {

@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { decodeRecord } from '@millrace/protocol'
 import { MAX_DEDUP_WINDOW_MS } from '../../dedup.ts'
-import type { Offset, OffsetRange, Tally } from '../../event-log.ts'
+import { type Offset, type OffsetRange, STREAMS, type Tally } from '../../event-log.ts'
 import type { Appended } from '../calls.ts'
 import type { AttemptEntry } from '../dedup/attempts.ts'
 import { KnownKeys, withoutDuplicates } from '../dedup/known-keys.ts'
@@ -12,7 +12,7 @@ import type { Commit, EncodedRecord } from './commit.ts'
 import { DamagedSegmentError } from './damaged-segment.ts'
 import { SEGMENT_OFFSETS, Segment } from './segment.ts'
 import { hasWal, isBlank, removeSegment, SIDE_FILES, segmentPath, setAside } from './segment-files.ts'
-import type { StreamNumber } from './stream-number.ts'
+import { type StreamNumber, streamNumber } from './stream-number.ts'
 
 export interface SegmentsOptions {
   readonly directory: string
@@ -36,6 +36,8 @@ interface Entry {
   state: 'open' | 'closing' | 'closed'
   /** Open handle; a closed segment is opened on its first read. */
   segment: Segment | undefined
+  /** The streams of a closed segment, once it was open: most partitions have no record in most segments. */
+  streams?: ReadonlySet<StreamNumber>
 }
 
 const MAX_OPEN_CLOSED_SEGMENTS = 8
@@ -108,6 +110,7 @@ export class Segments {
   read(stream: StreamNumber, from: Offset, maxBytes: number): { records: EncodedRecord[]; next: Offset } {
     for (let at = this.#entryIndexOf(from); at < this.#entries.length; at++) {
       const entry = this.#entries[at]!
+      if (entry.streams?.has(stream) === false) continue
       const range = { from: Math.max(from, entry.first), to: this.#endOf(at) }
       const records = this.#guarded(entry, (segment) => segment.read(stream, range, maxBytes))
       if (records === 'damaged') return this.read(stream, from, maxBytes)
@@ -126,6 +129,7 @@ export class Segments {
   tally(stream: StreamNumber, range: OffsetRange): Tally {
     const tally: Tally = new Map()
     for (const [at, entry] of [...this.#entries].entries()) {
+      if (entry.streams?.has(stream) === false) continue
       if (entry.first < range.to && this.#endOf(at) > range.from) {
         this.#guarded(entry, (segment) => segment.tally(stream, range, tally))
       }
@@ -134,7 +138,9 @@ export class Segments {
   }
 
   oldest(partition: number): { offset: Offset; acceptedAt: number } | undefined {
+    const streams = STREAMS.map((stream) => streamNumber(partition, stream))
     for (const entry of [...this.#entries]) {
+      if (entry.streams?.isDisjointFrom(new Set(streams)) === true) continue
       const record = this.#guarded(entry, (segment) => segment.firstRecord(partition))
       if (record !== undefined && record !== 'damaged') {
         return { offset: record.offset, acceptedAt: decodeRecord(record.bytes).header.acceptedAt }
@@ -369,6 +375,7 @@ export class Segments {
       const opened = this.#entries.filter((other) => other.state === 'closed' && other.segment !== undefined)
       if (opened.length >= MAX_OPEN_CLOSED_SEGMENTS) this.#becomeClosed(opened[0]!)
       entry.segment = Segment.openClosed(this.#options.directory, entry.first)
+      entry.streams ??= new Set(entry.segment.streams)
     }
     return entry.segment
   }

@@ -1,0 +1,82 @@
+import type { DeliveryStore, Scope, Span } from '@millrace/delivery'
+import { type EventLog, STREAMS } from '@millrace/log'
+import type { Clock } from '@millrace/std'
+import type { DeliveryMetrics } from '../delivery/delivery-metrics.ts'
+import type { Configuration } from './configuration.ts'
+import { type Removed, reasonOf } from './removals.ts'
+import type { PositionOf } from './starting-places.ts'
+
+export interface RemovalRecordsOptions {
+  readonly log: EventLog
+  readonly store: DeliveryStore
+  readonly clock: Clock
+  readonly metrics: DeliveryMetrics
+}
+
+/** Records what removals discarded, with the reason. @see contracts/delivery.md §5 [D615] */
+export class RemovalRecords {
+  readonly #options: RemovalRecordsOptions
+
+  constructor(options: RemovalRecordsOptions) {
+    this.#options = options
+  }
+
+  /** @param removed of all shards. */
+  async record(removed: readonly Removed[]): Promise<void> {
+    const byScope = Map.groupBy(removed, ({ scope }) => `${scope.destinationId} ${scope.sourceId ?? ''}`)
+    for (const parts of byScope.values()) await this.#record(joined(parts))
+  }
+
+  /** After a crash, spans of removed connections show which removals were not recorded. */
+  async recordForgotten(spans: readonly Span[], configuration: Configuration, positionOf: PositionOf): Promise<void> {
+    const { log, store } = this.#options
+    for (const span of spans) {
+      const { destinationId, sourceId, partition, fromOffset } = span
+      if (span.kind !== 'connection' || configuration.connections.has(span.resource)) continue
+      const scope = { destinationId, sourceId }
+      const toOffset = span.toOffset ?? log.end(partition)
+      let count = 0
+      let oldest = toOffset
+      const { waiting } = await store.outcomes.resume(destinationId)
+      for (const [stream, name] of STREAMS.entries()) {
+        const position = Math.max(fromOffset, positionOf(destinationId, partition, stream)?.offset ?? fromOffset)
+        const tally = await log.tally(partition, name, { from: position, to: Math.max(position, toOffset) })
+        count += tally.get(sourceId)?.events ?? 0
+        oldest = Math.min(oldest, position)
+        for (const wait of waiting) {
+          if (wait.sourceId !== sourceId || wait.partition !== partition || wait.stream !== stream) continue
+          if (wait.offset >= position) continue
+          count++
+          oldest = Math.min(oldest, wait.offset)
+        }
+      }
+      const ranges = [{ partition, fromOffset: oldest, toOffset }]
+      await this.#record({ scope, reason: reasonOf(scope, configuration), ranges, count })
+    }
+  }
+
+  async #record({ scope, reason, ranges, count: waiting }: Removed): Promise<void> {
+    const { store, clock, metrics } = this.#options
+    const at = clock.now()
+    const { destinationId, sourceId = null } = scope
+    const count = waiting + (await store.deadLetters.countOpen(scope))
+    // Even if the count is zero, dead letters may be on their way into a lane.
+    const rows = (count === 0 ? [] : ranges).map((range) => ({
+      ...range,
+      destinationId,
+      sourceId,
+      outcome: 'discarded' as const,
+      reason,
+      count,
+      at,
+    }))
+    await store.outcomes.discard({ scope, ranges: rows, reason, at })
+    if (count > 0) metrics.outcome(destinationId, 'discarded', count)
+  }
+}
+
+function joined(parts: readonly Removed[]): Removed {
+  const { scope, reason } = parts[0]!
+  const count = parts.reduce((sum, part) => sum + part.count, 0)
+  return { scope: scope satisfies Scope, reason, ranges: parts.flatMap(({ ranges }) => ranges), count }
+}

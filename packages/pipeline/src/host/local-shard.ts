@@ -1,0 +1,18 @@
+import { MemoryBudget } from '@millrace/delivery'
+import { Pipeline } from '../pipeline.ts'
+import type { ShardDeps } from '../pipeline-options.ts'
+import type { OpenShards } from './delivery-host.ts'
+
+export interface LocalShardOptions
+  extends Omit<ShardDeps, 'metrics' | 'live' | 'memory' | 'onDelivered' | 'onReplayEnded'> {
+  readonly memoryBytes: number
+}
+
+/** One shard of all partitions on the thread of the caller. */
+export function localShard({ memoryBytes, ...deps }: LocalShardOptions): OpenShards<Pipeline> {
+  return async ({ configuration, recovery, ...shared }) => {
+    const partitions = [...Array(deps.log.partitions).keys()]
+    const memory = new MemoryBudget(memoryBytes)
+    return [await Pipeline.start({ ...deps, ...shared, memory, partitions, configuration, recovery })]
+  }
+}

@@ -1,0 +1,35 @@
+import type { Position } from '@millrace/delivery'
+import { isBefore } from './position-order.ts'
+
+/**
+ * A range of the log that a reader passed before it knew of some connections. It reads the range again, and takes only the
+ * events of their sources: it has taken those of the other sources already.
+ *
+ * @see contracts/delivery.md §5 [D651]
+ */
+export class ReadAgain {
+  /** The place that the reader had reached. */
+  readonly #to: Position
+  /** By source: where its connection begins, or where the reader has reached in an earlier range. */
+  readonly #from: ReadonlyMap<string, number>
+
+  /** @param earlier a range that the reader has not finished reading again. */
+  static of(begun: ReadonlyMap<string, number>, reached: Position, earlier: ReadAgain | undefined): ReadAgain {
+    if (earlier === undefined) return new ReadAgain(begun, reached)
+    const unfinished = [...earlier.#from].map(([id, from]) => [id, Math.max(from, reached.offset)] as const)
+    return new ReadAgain(new Map([...unfinished, ...begun]), isBefore(reached, earlier.#to) ? earlier.#to : reached)
+  }
+
+  private constructor(from: ReadonlyMap<string, number>, to: Position) {
+    this.#from = from
+    this.#to = to
+  }
+
+  /** Index of the first event of a record that is still to be taken; Infinity if all are taken. */
+  firstOf(sourceId: string, offset: number): number {
+    if (offset > this.#to.offset) return 0
+    const from = this.#from.get(sourceId)
+    if (from !== undefined && offset >= from) return 0
+    return offset === this.#to.offset ? this.#to.index : Number.POSITIVE_INFINITY
+  }
+}
