@@ -29,7 +29,7 @@ export {
   type DeadLetterRow,
   type DeadLetterStore,
 } from './store/dead-letter-store.ts'
-export type { DeliveryStore } from './store/delivery-store.ts'
+export type { DeliveryStore, ShardStore } from './store/delivery-store.ts'
 export type { BlockWrite, JourneyWrite } from './store/flush.ts'
 export { STAGES, type Stage } from './store/flush.ts'
 export {
@@ -58,6 +58,7 @@ export {
 export { INTERNAL_ERROR } from './store/replaced-rows.ts'
 export { type RunBefore, type RunStore, UNCLEAN_WITHIN_MS, type UnderWay } from './store/run-store.ts'
 export type { Span, SpanStore } from './store/span-store.ts'
+export { ConnectedDeliveryStore } from './store/sqlite/connected-delivery-store.ts'
 export { alignDeliveryCopy, type CopiedMoment } from './store/sqlite/database-copy.ts'
 export { MAX_GROUPS } from './store/sqlite/letters/letter-groups.ts'
 export { SqliteDeliveryStore } from './store/sqlite/sqlite-delivery-store.ts'

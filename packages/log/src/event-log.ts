@@ -124,6 +124,12 @@ export interface EventLog extends AsyncDisposable {
   sizeBytes(): number
 }
 
+/** The log for those who only read it and follow it. */
+export type LogReader = Omit<
+  EventLog,
+  'damaged' | 'oldestUnit' | 'retain' | 'sizeBytes' | typeof Symbol.asyncDispose
+>
+
 /** An append failed or was refused: the record is not visible, and never becomes visible in this process. */
 export class LogUnavailableError extends Error {
   override name = 'LogUnavailableError'

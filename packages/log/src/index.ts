@@ -2,6 +2,7 @@ export { ATTEMPTS, type BatchAttempt, type Dedup, type DedupRule } from './dedup
 export {
   type EventLog,
   type FramedResult,
+  type LogReader,
   LogUnavailableError,
   type LogWriter,
   type Offset,
@@ -18,4 +19,5 @@ export { MemoryEventLog } from './memory/memory-event-log.ts'
 export { ForwardReader } from './sqlite/forward-reader.ts'
 export { streamsIn, streamTable } from './sqlite/segments/stream-tables.ts'
 export { SqliteEventLog, type SqliteEventLogOptions } from './sqlite/sqlite-event-log.ts'
+export { type SharedLog, ThreadEventLog } from './sqlite/thread-event-log.ts'
 export { addToTally } from './tally.ts'

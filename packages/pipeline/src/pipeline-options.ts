@@ -1,6 +1,6 @@
-import type { DeliveryStore, MemoryBudget } from '@millrace/delivery'
+import type { ShardStore, MemoryBudget } from '@millrace/delivery'
 import type { DestinationModule } from '@millrace/destinations'
-import type { EventLog } from '@millrace/log'
+import type { LogReader } from '@millrace/log'
 import type { Clock, Logger } from '@millrace/std'
 import type { DeliveryDeps, NewClient } from './delivery/delivery-deps.ts'
 import type { DeliveryMetrics } from './delivery/delivery-metrics.ts'
@@ -11,8 +11,8 @@ import type { LiveUserCodeAccess } from './stages/live-user-code.ts'
 
 /** What the shards of one process share. */
 export interface ShardDeps {
-  readonly log: EventLog
-  readonly store: DeliveryStore
+  readonly log: LogReader
+  readonly store: ShardStore
   readonly findModule: (type: string) => DestinationModule | undefined
   /** The class of a source's type: `cordova`, `web` or `cloud`. */
   readonly sourceClass: (type: string) => string

@@ -123,7 +123,6 @@ export class Pipeline implements Shard {
       if (recovery?.isOneAtATime === true) delivery.beginAlone()
     }
     this.#deliveries.configure(this.#configuration)
-    void recovery?.runOneAtATime([...this.#deliveries.byId.values()])
     this.#stopListening = log.onCommit((partition, stream) => {
       if (stream !== 'backfill' || !isOwn({ partition })) return
       this.#backfillTail.moveOn(partition)
@@ -131,6 +130,10 @@ export class Pipeline implements Shard {
     })
     this.#stopListeningForDamage = log.onDamage(() => this.#deps.tallies.forget())
     this.#tail.start()
+  }
+
+  async resumed(): Promise<void> {
+    void this.#options.recovery?.runOneAtATime([...this.#deliveries.byId.values()])
   }
 
   async configure(change: ConfigurationChange): Promise<Removed[]> {

@@ -124,8 +124,9 @@ export class PortCalls<Calls extends CallMap> {
   call<Name extends keyof Calls & string>(
     name: Name,
     argument: Argument<Calls, Name>,
+    transfer: readonly Transferable[] = [],
   ): Promise<CallResult<Calls, Name>> {
-    return this.#waiting.call(name, argument, [])
+    return this.#waiting.call(name, argument, transfer)
   }
 }
 
@@ -133,11 +134,17 @@ export class PortCalls<Calls extends CallMap> {
  * The thread's end: answers calls one after the other, in the order in which they came.
  *
  * @param port from which they come; if it is left out, from the thread that started this one.
+ * @param order `as they come`: each call starts at once, and its answer leaves when it is ready.
  */
-export function answerCalls<Calls extends CallMap>(functions: Calls, port: MessagePort = parentPort!): void {
+export function answerCalls<Calls extends CallMap>(
+  functions: Calls,
+  port: MessagePort = parentPort!,
+  order: 'one by one' | 'as they come' = 'one by one',
+): void {
   let last: Promise<void> = Promise.resolve()
   port.on('message', ({ id, name, argument }: Request) => {
-    last = last.then(() => answer(id, name, argument))
+    const before = order === 'one by one' ? last : undefined
+    last = before === undefined ? answer(id, name, argument) : before.then(() => answer(id, name, argument))
   })
 
   async function answer(id: number, name: string, argument: unknown): Promise<void> {

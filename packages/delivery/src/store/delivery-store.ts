@@ -45,6 +45,12 @@ export interface DeliveryStore {
   close(): Promise<void>
 }
 
+/** The part of the store that a shard needs. */
+export type ShardStore = Pick<
+  DeliveryStore,
+  'outcomes' | 'deadLetters' | 'jobs' | 'backlog' | 'spans' | 'messages' | 'outcomesOf' | 'flush' | 'trouble'
+>
+
 export interface TidyRequest {
   /** Traces that ended before this time are deleted, ms since 1970. */
   readonly finalBefore: number

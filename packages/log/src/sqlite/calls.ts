@@ -1,3 +1,4 @@
+import type { MessagePort } from 'node:worker_threads'
 import type { FramedResult, Offset, OffsetRange } from '../event-log.ts'
 import type { CommitSpan } from './commit-ring.ts'
 import type { Commit, EncodedRecord } from './segments/commit.ts'
@@ -25,6 +26,9 @@ export interface Appended {
   readonly duplicates: ReadonlyMap<number, readonly number[]>
 }
 
+/** Calls for single records and counts, which other threads may make through a port. */
+export type LookUpCalls = Pick<LogCalls, 'get' | 'tally' | 'oldest'>
+
 /** Calls to the log thread. */
 export type LogCalls = {
   open(nothing: undefined): { end: Offset; damaged: readonly OffsetRange[]; sizeBytes: number }
@@ -41,6 +45,8 @@ export type LogCalls = {
   sizeBytes(nothing: undefined): number
   closeNewest(nothing: undefined): Offset
   closedBefore(end: Offset): Offset[] | undefined
+  /** Answers look-ups from another thread; the port moves here. */
+  connect(port: MessagePort): void
   close(nothing: undefined): Promise<void>
 }
 

@@ -1,3 +1,4 @@
+import { MessageChannel } from 'node:worker_threads'
 import type { EventRecord } from '@millrace/protocol'
 import { type Clock, ClockJumps, ReaderThread, ThreadCalls } from '@millrace/std'
 import type { Dedup } from '../dedup.ts'
@@ -9,6 +10,7 @@ import {
   type Offset,
   type OffsetRange,
   type ReadResult,
+  STREAMS,
   type StoredRecord,
   type Stream,
   type Tally,
@@ -17,9 +19,11 @@ import { recordOf } from '../frames.ts'
 import type { BackCalls, DamageNotice, LogCalls, LogThreadData } from './calls.ts'
 import { CommitRing } from './commit-ring.ts'
 import { type Committed, GroupCommit, MAX_COMMIT_BYTES } from './group-commit.ts'
+import { LogEnds } from './log-ends.ts'
 import type { EncodedRecord } from './segments/commit.ts'
 import { segmentPath } from './segments/segment-files.ts'
 import { partitionOfStream, streamNumber, streamOfNumber } from './segments/stream-number.ts'
+import type { SharedLog } from './thread-event-log.ts'
 
 export interface SqliteEventLogOptions {
   /** Created if missing. */
@@ -64,6 +68,8 @@ export class SqliteEventLog implements EventLog, LogWriter {
   #end: Offset
   /** By partition: one past its last record, as far as this process knows. */
   readonly #ends: Offset[]
+  /** For other threads, once there are some. */
+  #sharedEnds: LogEnds | undefined
   #sizeBytes: number
   #isClosed = false
   #retentionHolds = 0
@@ -216,6 +222,20 @@ export class SqliteEventLog implements EventLog, LogWriter {
     this.#sizeBytes = await this.#thread.call('sizeBytes', undefined)
   }
 
+  /** What another thread needs for a `ThreadEventLog`; the port moves to it. */
+  share(): SharedLog {
+    this.#sharedEnds ??= this.#newSharedEnds()
+    const { port1, port2 } = new MessageChannel()
+    // The other end sees that the port is closed, because nothing will answer it.
+    this.#thread.call('connect', port1, [port1]).catch(() => port2.close())
+    return { directory: this.#directory, ends: this.#sharedEnds.memory, port: port2 }
+  }
+
+  /** Reads the records at an offset that another thread could not read, so that damage is found and set aside. */
+  async inspect(offset: Offset): Promise<void> {
+    for (let partition = 0; partition < this.partitions; partition++) await this.get(partition, [offset])
+  }
+
   /** Closes the newest segment. @returns the first offset of the next one. */
   closeNewest(): Promise<Offset> {
     return this.#thread.call('closeNewest', undefined)
@@ -285,16 +305,30 @@ export class SqliteEventLog implements EventLog, LogWriter {
     this.#end = end
     this.#sizeBytes += bytes
     for (const number of streams) this.#ends[partitionOfStream(number)] = end
+    this.#sharedEnds?.move(streams, end)
     for (const number of streams) {
       for (const listener of this.#commitListeners) listener(partitionOfStream(number), streamOfNumber(number))
     }
+  }
+
+  #newSharedEnds(): LogEnds {
+    const ends = LogEnds.of(this.partitions)
+    for (const [partition, end] of this.#ends.entries()) {
+      ends.move(
+        STREAMS.map((stream) => streamNumber(partition, stream)),
+        end,
+      )
+    }
+    return ends
   }
 
   #noteDamage({ range }: DamageNotice): void {
     this.#damaged = [...this.#damaged, range].sort((a, b) => a.from - b.from)
     this.#end = Math.max(this.#end, range.to)
     for (let partition = 0; partition < this.partitions; partition++) {
-      this.#ends[partition] = Math.max(this.#ends[partition]!, range.to)
+      const end = Math.max(this.end(partition), range.to)
+      this.#ends[partition] = end
+      this.#sharedEnds?.move([streamNumber(partition, 'live')], end)
       for (const listener of this.#damageListeners) listener(partition, range)
     }
   }

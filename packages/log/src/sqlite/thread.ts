@@ -10,7 +10,17 @@ const data = workerData as LogThreadData
 let segments: Segments
 let memory: Uint8Array
 
+const lookUps: Pick<ThreadFunctions, 'get' | 'tally' | 'oldest'> = {
+  get({ partition, offsets }) {
+    const records = offsets.map((offset) => segments.get(partition, offset))
+    return new Transferred(records, buffersOf(records.filter((record) => record !== undefined)))
+  },
+  tally: ({ stream, range }) => [...segments.tally(stream, range)],
+  oldest: (partition) => segments.oldest(partition),
+}
+
 answerCalls<ThreadFunctions>({
+  ...lookUps,
   open() {
     segments = new Segments({
       ...data,
@@ -27,17 +37,12 @@ answerCalls<ThreadFunctions>({
     const result = segments.read(stream, from, maxBytes)
     return new Transferred(result, buffersOf(result.records))
   },
-  get({ partition, offsets }) {
-    const records = offsets.map((offset) => segments.get(partition, offset))
-    return new Transferred(records, buffersOf(records.filter((record) => record !== undefined)))
-  },
-  tally: ({ stream, range }) => [...segments.tally(stream, range)],
   oldestUnit: () => segments.oldestClosed(),
-  oldest: (partition) => segments.oldest(partition),
   retain: ({ finishedBefore, keepMs, now }) => segments.retain(finishedBefore, keepMs, now),
   sizeBytes: () => segments.sizeBytes(),
   closeNewest: () => segments.closeNewest(),
   closedBefore: (end) => segments.closedBefore(end),
+  connect: (port) => answerCalls(lookUps, port),
   close: () => segments.close(),
 })
 

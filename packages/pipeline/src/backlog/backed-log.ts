@@ -1,7 +1,7 @@
 import type { BacklogStore, KeptRecord } from '@millrace/delivery'
 import {
   addToTally,
-  type EventLog,
+  type LogReader,
   type FramedResult,
   type Offset,
   type OffsetRange,
@@ -17,14 +17,14 @@ import {
  * The log as delivery sees it: records that the log deleted early, and that some destination still needs, are read from
  * the backlog. In each partition the backlog comes before the log.
  */
-export class BackedLog implements EventLog {
+export class BackedLog implements LogReader {
   readonly partitions: number
-  readonly #log: EventLog
+  readonly #log: LogReader
   readonly #store: BacklogStore
   /** By partition: first offset in the backlog, and the offset after the last. */
   readonly #kept = new Map<number, OffsetRange>()
 
-  constructor(log: EventLog, store: BacklogStore) {
+  constructor(log: LogReader, store: BacklogStore) {
     this.partitions = log.partitions
     this.#log = log
     this.#store = store
@@ -79,40 +79,20 @@ export class BackedLog implements EventLog {
     return this.#log.scan(partition, from, maxBytes)
   }
 
-  oldest(partition: number): ReturnType<EventLog['oldest']> {
+  oldest(partition: number): ReturnType<LogReader['oldest']> {
     return this.#log.oldest(partition)
-  }
-
-  oldestUnit(partition: number): Promise<OffsetRange | undefined> {
-    return this.#log.oldestUnit(partition)
   }
 
   end(partition: number): Offset {
     return this.#log.end(partition)
   }
 
-  onCommit(listener: Parameters<EventLog['onCommit']>[0]): () => void {
+  onCommit(listener: Parameters<LogReader['onCommit']>[0]): () => void {
     return this.#log.onCommit(listener)
   }
 
-  damaged(partition: number): readonly OffsetRange[] {
-    return this.#log.damaged(partition)
-  }
-
-  onDamage(listener: Parameters<EventLog['onDamage']>[0]): () => void {
+  onDamage(listener: Parameters<LogReader['onDamage']>[0]): () => void {
     return this.#log.onDamage(listener)
-  }
-
-  retain(partition: number, finishedBefore: Offset, keepMs: number): Promise<void> {
-    return this.#log.retain(partition, finishedBefore, keepMs)
-  }
-
-  sizeBytes(): number {
-    return this.#log.sizeBytes()
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.#log[Symbol.asyncDispose]()
   }
 }
 

@@ -1,5 +1,5 @@
 import type { DeliveryStore, LaneEvent, RangeWrite } from '@millrace/delivery'
-import type { EventLog, OffsetRange, Tally } from '@millrace/log'
+import type { LogReader, OffsetRange, Tally } from '@millrace/log'
 import type { Clock } from '@millrace/std'
 import type { DestinationDelivery } from '../delivery/destination-delivery.ts'
 
@@ -7,7 +7,7 @@ import type { DestinationDelivery } from '../delivery/destination-delivery.ts'
 export const EXPIRY_REASON = 'storage budget'
 
 export interface ExpiryOptions {
-  readonly log: EventLog
+  readonly log: LogReader
   readonly store: Pick<DeliveryStore, 'outcomes' | 'flush'>
   readonly clock: Clock
 }

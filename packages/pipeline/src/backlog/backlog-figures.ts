@@ -1,5 +1,5 @@
 import { REPLAY_STREAM } from '@millrace/delivery'
-import { type EventLog, type OffsetRange, STREAMS } from '@millrace/log'
+import { type LogReader, type OffsetRange, STREAMS } from '@millrace/log'
 import type { DestinationDelivery } from '../delivery/destination-delivery.ts'
 import type { WaitingShare } from '../host/shard.ts'
 import type { LogTallies } from './log-tallies.ts'
@@ -16,7 +16,7 @@ export async function waitingShares(deliveries: Iterable<DestinationDelivery>): 
 /** The bytes that wait for all destinations: an event counts once, however many destinations it waits for. */
 export async function waitingBytes(
   deliveries: readonly DestinationDelivery[],
-  log: EventLog,
+  log: LogReader,
   tallies: LogTallies,
 ): Promise<number> {
   const untaken = untakenRanges(deliveries, log)
@@ -39,7 +39,7 @@ interface UntakenSource {
 }
 
 /** By partition, stream and source: the ranges of the log with events that some destination has not taken. */
-function untakenRanges(deliveries: readonly DestinationDelivery[], log: EventLog): Map<string, UntakenSource> {
+function untakenRanges(deliveries: readonly DestinationDelivery[], log: LogReader): Map<string, UntakenSource> {
   const found = new Map<string, UntakenSource>()
   for (const { feed } of deliveries) {
     for (const partition of feed.partitions) {

@@ -1,5 +1,5 @@
 import type {
-  DeliveryStore,
+  ShardStore,
   EventPlaceKey,
   Lane,
   LaneEvent,
@@ -8,7 +8,7 @@ import type {
   Position,
 } from '@millrace/delivery'
 import type { DestinationModule } from '@millrace/destinations'
-import type { EventLog } from '@millrace/log'
+import type { LogReader } from '@millrace/log'
 import type { Clock, Logger } from '@millrace/std'
 import type { LogTallies } from '../backlog/log-tallies.ts'
 import type { LiveSink } from '../events/live-view.ts'
@@ -20,10 +20,10 @@ import type { DeliveryMetrics } from './delivery-metrics.ts'
 
 /** The dependencies that all destinations share. */
 export interface DeliveryDeps {
-  readonly log: EventLog
+  readonly log: LogReader
   /** Those of the shard. */
   readonly partitions: readonly number[]
-  readonly store: DeliveryStore
+  readonly store: ShardStore
   readonly clock: Clock
   readonly random: () => number
   readonly memory: MemoryBudget

@@ -1,10 +1,10 @@
 import type { Lane } from '@millrace/delivery'
-import { type EventLog, STREAMS } from '@millrace/log'
+import { type LogReader, STREAMS } from '@millrace/log'
 import type { ShardState } from '../host/shard.ts'
 import type { DestinationDelivery } from './destination-delivery.ts'
 
 /** The state of a destination in one shard. */
-export async function shardState(delivery: DestinationDelivery, log: EventLog): Promise<ShardState> {
+export async function shardState(delivery: DestinationDelivery, log: LogReader): Promise<ShardState> {
   const { lane, destination } = delivery
   const { counts } = lane
   const takenUp = delivery.takenUp()
@@ -38,7 +38,7 @@ async function hotId({ hottest }: Lane['counts'], delivery: DestinationDelivery)
 }
 
 /** Time of the oldest pending event, in the lane or still unread in the log. */
-async function oldestPendingAt({ feed }: DestinationDelivery, log: EventLog, takenUp: number): Promise<number> {
+async function oldestPendingAt({ feed }: DestinationDelivery, log: LogReader, takenUp: number): Promise<number> {
   let oldest = takenUp
   for (const partition of feed.partitions) {
     for (const [stream, name] of STREAMS.entries()) {

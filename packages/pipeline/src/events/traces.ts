@@ -1,11 +1,11 @@
 import {
-  type DeliveryStore,
+  type ShardStore,
   type LaneEvent,
   outcomeOfDeadLetter,
   type Recorded,
   type RequestHistory,
 } from '@millrace/delivery'
-import type { EventLog } from '@millrace/log'
+import type { LogReader } from '@millrace/log'
 import {
   type EventPosition,
   formatPosition,
@@ -52,10 +52,10 @@ interface TracedRequest {
 }
 
 export interface TraceSources {
-  readonly log: EventLog
+  readonly log: LogReader
   /** Those of the shard. */
   readonly partitions: readonly number[]
-  readonly store: DeliveryStore
+  readonly store: ShardStore
   readonly index: MessageIndex
   readonly deliveries: ReadonlyMap<string, DestinationDelivery>
   readonly clock: Clock

@@ -1,5 +1,5 @@
 import type { Scope } from '@millrace/delivery'
-import type { EventLog } from '@millrace/log'
+import type { LogReader } from '@millrace/log'
 import type { DestinationDelivery } from '../delivery/destination-delivery.ts'
 import type { Configuration, ConfiguredConnection } from './configuration.ts'
 
@@ -20,7 +20,7 @@ export interface Removed {
 }
 
 export interface RemovalsOptions {
-  readonly log: EventLog
+  readonly log: LogReader
   /** Those of the shard. */
   readonly partitions: readonly number[]
   /** By destination; removed destinations are deleted from it. */

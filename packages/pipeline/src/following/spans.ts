@@ -1,5 +1,5 @@
 import type { Position, Span } from '@millrace/delivery'
-import type { EventLog } from '@millrace/log'
+import type { LogReader } from '@millrace/log'
 import { Activity } from './activity.ts'
 import { type Configuration, type ConfigurationChange, partitionsOf } from './configuration.ts'
 
@@ -15,14 +15,14 @@ export interface SpanChange {
  * disk is the host of the shards.
  */
 export class Spans {
-  readonly #log: Pick<EventLog, 'end'>
+  readonly #log: Pick<LogReader, 'end'>
   /** By kind and resource, oldest first in each partition; only the last span of a partition may be open. */
   readonly #byResource = new Map<string, Span[]>()
   /** By destination: resources with spans that concern it. */
   readonly #byDestination = new Map<string, Set<string>>()
 
   /** @param all the spans on disk. */
-  constructor(log: Pick<EventLog, 'end'>, all: readonly Span[]) {
+  constructor(log: Pick<LogReader, 'end'>, all: readonly Span[]) {
     this.#log = log
     for (const span of all.toSorted((a, b) => a.fromOffset - b.fromOffset)) this.#put(span)
   }

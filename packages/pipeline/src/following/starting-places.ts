@@ -1,5 +1,5 @@
 import type { Position } from '@millrace/delivery'
-import { type EventLog, STREAMS } from '@millrace/log'
+import { type LogReader, STREAMS } from '@millrace/log'
 import type { LogTallies } from '../backlog/log-tallies.ts'
 import type { StartingPoint } from '../delivery/delivery-deps.ts'
 import type { Spans } from './spans.ts'
@@ -12,14 +12,14 @@ export type PositionOf = (reader: string, partition: number, stream: number) => 
  * old: using stored counts, it skips events of unconnected sources, which it would otherwise have to read.
  */
 export class StartingPlaces {
-  readonly #log: EventLog
+  readonly #log: LogReader
   readonly #partitions: readonly number[]
   readonly #spans: Spans
   readonly #tallies: LogTallies
   readonly #positionOf: PositionOf
 
   constructor(
-    log: EventLog,
+    log: LogReader,
     partitions: readonly number[],
     spans: Spans,
     tallies: LogTallies,

@@ -220,6 +220,7 @@ export class DeliveryHost<S extends Shard = Shard> {
     })
     this.#shardOf = new Map(this.#shards.flatMap((shard) => shard.partitions.map((partition) => [partition, shard])))
     await this.jobs.start()
+    await Promise.all(this.#shards.map((shard) => shard.resumed()))
     this.#stopListeningForDamage = log.onDamage(() => {
       this.#recordDamage().catch((error: Error) =>
         logger.error({ cause: error.message }, 'the expired events of a damaged segment cannot be recorded'),

@@ -73,6 +73,9 @@ export interface WaitingShare {
 export interface Shard {
   readonly partitions: readonly number[]
 
+  /** The replays of the last run are in the lanes again. */
+  resumed(): Promise<void>
+
   /** Takes effect at the given ends of the log. @returns what was removed; the caller records it. */
   configure(change: ConfigurationChange): Promise<Removed[]>
 

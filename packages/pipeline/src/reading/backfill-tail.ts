@@ -1,4 +1,4 @@
-import type { EventLog, StoredRecord } from '@millrace/log'
+import type { LogReader, StoredRecord } from '@millrace/log'
 import type { Clock, Timer } from '@millrace/std'
 
 const READ_BYTES = 1024 * 1024
@@ -9,7 +9,7 @@ const RETRY_MS = 1_000
  * themselves when they have room: they only need to know its end.
  */
 export class BackfillTail {
-  readonly #log: EventLog
+  readonly #log: LogReader
   readonly #partitions: readonly number[]
   readonly #onRecords: (partition: number, records: readonly StoredRecord[]) => void
   readonly #onError: (error: Error) => void
@@ -26,7 +26,7 @@ export class BackfillTail {
    * @param ends the current end of the log, by partition: earlier backfills are not read.
    */
   constructor(
-    log: EventLog,
+    log: LogReader,
     partitions: readonly number[],
     clock: Clock,
     ends: readonly number[],

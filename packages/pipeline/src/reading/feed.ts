@@ -7,7 +7,7 @@ import {
   type LaneOutcomes,
   type Position,
 } from '@millrace/delivery'
-import { type EventLog, STREAMS, type StoredRecord } from '@millrace/log'
+import { type LogReader, STREAMS, type StoredRecord } from '@millrace/log'
 import { hash53, type StoredEvent } from '@millrace/protocol'
 import type { Activity } from '../following/activity.ts'
 import type { ParsedRecords } from './parsed-records.ts'
@@ -28,7 +28,7 @@ type Wait = Parameters<Lane['resume']>[0][number]
 export interface FeedOptions {
   readonly lane: Lane
   readonly outcomes: LaneOutcomes
-  readonly log: EventLog
+  readonly log: LogReader
   /** Those that it reads. */
   readonly partitions: readonly number[]
   readonly parsed: ParsedRecords

@@ -1,5 +1,5 @@
 import { findInEntries, HASH_ENTRY_BYTES, type MessageStore } from '@millrace/delivery'
-import { type EventLog, STREAMS, type StoredRecord } from '@millrace/log'
+import { type LogReader, STREAMS, type StoredRecord } from '@millrace/log'
 import { type EventPosition, eventCount, MESSAGE_HASH_BYTES, messageHash } from '@millrace/protocol'
 
 export const MESSAGE_INDEX = 'message-index'
@@ -25,7 +25,7 @@ export class MessageIndex {
 
   /** Reads the records of these partitions that are not indexed yet. @param from by partition and stream, where to begin. */
   async catchUp(
-    log: EventLog,
+    log: LogReader,
     partitions: readonly number[],
     from: (partition: number, stream: number) => number,
   ): Promise<void> {

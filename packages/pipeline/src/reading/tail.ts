@@ -1,4 +1,4 @@
-import type { EventLog, StoredRecord } from '@millrace/log'
+import type { LogReader, StoredRecord } from '@millrace/log'
 import type { Clock, Timer } from '@millrace/std'
 
 const READ_BYTES = 1024 * 1024
@@ -8,7 +8,7 @@ const STALLED_MS = 60_000
 
 /** Reads new records of the live stream once, for all lanes that keep up. */
 export class Tail {
-  readonly #log: EventLog
+  readonly #log: LogReader
   readonly #partitions: readonly number[]
   readonly #onRecords: (partition: number, records: readonly StoredRecord[]) => void
   readonly #onError: (error: Error) => void
@@ -26,7 +26,7 @@ export class Tail {
    * @param offsets where to begin, by partition.
    */
   constructor(
-    log: EventLog,
+    log: LogReader,
     partitions: readonly number[],
     clock: Clock,
     offsets: readonly number[],

@@ -1,15 +1,15 @@
 import type { Position } from '@millrace/delivery'
-import { addToTally, type EventLog, type OffsetRange, STREAMS, type Stream, type Tally } from '@millrace/log'
+import { addToTally, type LogReader, type OffsetRange, STREAMS, type Stream, type Tally } from '@millrace/log'
 import type { LogTallies } from '../backlog/log-tallies.ts'
 import type { Feed } from './feed.ts'
 
 /** The events of a destination that are still in the log because its lane has not taken them. */
 export class UntakenEvents {
-  readonly #log: EventLog
+  readonly #log: LogReader
   readonly #tallies: LogTallies
   readonly #feed: Feed
 
-  constructor(log: EventLog, tallies: LogTallies, feed: Feed) {
+  constructor(log: LogReader, tallies: LogTallies, feed: Feed) {
     this.#log = log
     this.#tallies = tallies
     this.#feed = feed

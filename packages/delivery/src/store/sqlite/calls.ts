@@ -1,4 +1,5 @@
-import type { CallMap, ThreadCalls } from '@millrace/std'
+import type { MessagePort } from 'node:worker_threads'
+import type { CallMap, PortCalls, ThreadCalls } from '@millrace/std'
 import type { DeliveryStore, TidyRequest } from '../delivery-store.ts'
 import type { Flush, RefusedRow } from '../flush.ts'
 import type { UnderWay } from '../run-store.ts'
@@ -29,6 +30,8 @@ export type DeliveryCalls = {
   flush(flush: Flush): RefusedRow[]
   noteUnderWay(event: UnderWay): void
   tidy(request: TidyRequest): void
+  /** Answers another thread as well; the port moves here. */
+  connect(port: MessagePort): void
   close(nothing: undefined): void
 }
 
@@ -42,7 +45,10 @@ export function functionsOf(nouns: NounAnswers): CallMap {
 }
 
 /** A noun whose functions call the thread. */
-export function nounOf<Name extends keyof Nouns>(thread: ThreadCalls<DeliveryCalls>, noun: Name): Nouns[Name] {
+export function nounOf<Name extends keyof Nouns>(
+  thread: ThreadCalls<DeliveryCalls> | PortCalls<DeliveryCalls>,
+  noun: Name,
+): Nouns[Name] {
   const calls = thread as ThreadCalls<CallMap>
   const get = (_: object, name: string | symbol) => (request: unknown) => calls.call(`${noun}.${String(name)}`, request)
   return new Proxy({}, { get }) as Nouns[Name]

@@ -1,11 +1,11 @@
 import { MessageChannel, type MessagePort } from 'node:worker_threads'
 import { type Clock, ReaderThread, ThreadCalls } from '@millrace/std'
 import type { DeliveryStore, TidyRequest } from '../delivery-store.ts'
-import type { Flush, RefusedRow } from '../flush.ts'
 import type { LaneOutcomes } from '../lane-outcomes.ts'
 import { OutcomeWriter, type OutcomeWriterOptions } from '../outcome-writer.ts'
 import type { UnderWay } from '../run-store.ts'
 import { type DeliveryCalls, type DeliveryThreadData, nounOf } from './calls.ts'
+import { writeAcross } from './flush-across.ts'
 import type { OutcomeThreadCalls } from './outcomes/outcome-thread.ts'
 
 export interface SqliteDeliveryStoreOptions extends Omit<OutcomeWriterOptions, 'write'> {
@@ -61,7 +61,7 @@ export class SqliteDeliveryStore implements DeliveryStore {
     this.spans = nounOf(thread, 'spans')
     this.messages = nounOf(thread, 'messages')
     this.runs = nounOf(thread, 'runs')
-    this.#writer = new OutcomeWriter({ write: (flush) => this.#write(flush), clock, logger, onFault })
+    this.#writer = new OutcomeWriter({ write: (flush) => writeAcross(thread, flush), clock, logger, onFault })
     this.#outcomeThread = outcomeThread(file, clock)
   }
 
@@ -94,6 +94,14 @@ export class SqliteDeliveryStore implements DeliveryStore {
     return port2
   }
 
+  /** A port for a `ConnectedDeliveryStore` in another thread. */
+  connect(): MessagePort {
+    const { port1, port2 } = new MessageChannel()
+    // The other end sees that the port is closed, because nothing will answer it.
+    this.#thread.call('connect', port1, [port1]).catch(() => port2.close())
+    return port2
+  }
+
   async close(): Promise<void> {
     await this.#outcomeThread.close()
     await this.#writer.close()
@@ -101,32 +109,10 @@ export class SqliteDeliveryStore implements DeliveryStore {
     await this.#thread.stop()
   }
 
-  async #write(flush: Flush): Promise<readonly RefusedRow[]> {
-    try {
-      return await this.#thread.call('flush', flush)
-    } catch (error) {
-      if ((error as Error).name !== 'DataCloneError') throw error
-      return thoseThatCannotCross(flush)
-    }
-  }
 }
 
 function outcomeThread(file: string, clock: Clock): ReaderThread<OutcomeThreadCalls> {
   const data: DeliveryThreadData = { file }
   const thread = new URL('./outcomes/outcome-thread.ts', import.meta.url)
   return new ReaderThread({ file: thread, name: 'outcomes', data: () => ({ data }), clock })
-}
-
-/** Rows with values that a message between threads cannot hold. */
-function thoseThatCannotCross(flush: Flush): RefusedRow[] {
-  return (Object.keys(flush) as (keyof Flush)[]).flatMap((part) =>
-    flush[part].flatMap((row, at) => {
-      try {
-        structuredClone(row)
-        return []
-      } catch (error) {
-        return [{ part, at, cause: (error as Error).message }]
-      }
-    }),
-  )
 }

@@ -180,12 +180,16 @@ const functions: DeliveryCalls = {
       for (const { partition, offset } of request.logOldest) hashes.drop(partition, offset)
       traces.tidy(request)
     }),
+  connect(port) {
+    answerCalls(calls, port)
+  },
   close() {
     db.close()
   },
 }
 
-answerCalls({ ...functionsOf(nouns), ...functions })
+const calls = { ...functionsOf(nouns), ...functions }
+answerCalls(calls)
 
 /** By destination: outcomes of the first delivery, then of each replay of the log. */
 function recorded({ partition, offset, index, sourceId }: Parameters<OutcomeStore['recorded']>[0]) {
