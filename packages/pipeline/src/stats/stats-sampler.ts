@@ -1,4 +1,10 @@
-import type { LatencyWindow, StatsReason, SubjectKind } from '@millrace/delivery'
+import {
+  addedDurations,
+  type DurationCounts,
+  type LatencyWindow,
+  type StatsReason,
+  type SubjectKind,
+} from '@millrace/delivery'
 import type { DeliveryMetrics } from '../delivery/delivery-metrics.ts'
 import type { DestinationDelivery } from '../delivery/destination-delivery.ts'
 import { type Figures, subjectKey } from './stats-step.ts'
@@ -32,8 +38,8 @@ export class StatsSampler {
   readonly #counts = new Map<string, readonly number[]>()
   /** Destination, outcome and reason → events at the last sample. */
   readonly #reasons = new Map<string, Map<string, number>>()
-  /** By key: total of calls or runs at the last sample. */
-  readonly #calls = new Map<string, number>()
+  /** Calls or runs at the last sample. */
+  readonly #calls = new WeakMap<LatencyWindow, Float64Array>()
 
   constructor(parts: SampledParts) {
     this.#parts = parts
@@ -78,14 +84,20 @@ export class StatsSampler {
 
   #lookAtTransformations(note: Note): void {
     for (const [id, flow] of this.#parts.metrics.flows) {
-      note('transformation', id, [flow.in, flow.out, flow.errors], { latency: flow.latency })
+      note('transformation', id, [flow.in, flow.out, flow.errors], { latencies: [flow.latency] })
     }
   }
 
   #lookAtDestinations(note: Note, untaken: ReadonlyMap<DestinationDelivery, number>): void {
     const { metrics } = this.#parts
+    const gauges = new Map<string, { waiting: number; latencies: LatencyWindow[] }>()
     for (const [{ destination, lane }, events] of untaken) {
-      const { id } = destination
+      const known = gauges.get(destination.id) ?? { waiting: 0, latencies: [] }
+      known.waiting += lane.unfinishedCount + events
+      known.latencies.push(lane.latency)
+      gauges.set(destination.id, known)
+    }
+    for (const [id, ofDestination] of gauges) {
       const outcomes = metrics.outcomes.get(id)
       const counts = [
         outcomes?.get('delivered') ?? 0,
@@ -94,7 +106,7 @@ export class StatsSampler {
         outcomes?.get('dead_lettered') ?? 0,
         metrics.attempts.get(id)?.get('retry') ?? 0,
       ]
-      note('destination', id, counts, { waiting: lane.unfinishedCount + events, latency: lane.latency })
+      note('destination', id, counts, ofDestination)
     }
   }
 
@@ -104,18 +116,20 @@ export class StatsSampler {
     kind: SubjectKind,
     id: string,
     counts: readonly number[],
-    { waiting = 0, latency }: Gauges = {},
+    { waiting = 0, latencies = [] }: Gauges = {},
   ): void {
     const key = subjectKey(kind, id)
     const before = this.#counts.get(key)
     const happened = counts.map((count, i) => count - (before?.[i] ?? 0))
-    const calls = this.#calls.get(key) ?? 0
-    const isQuiet = waiting === 0 && calls === (latency?.count ?? 0) && happened.every((count) => count === 0)
+    const durations = latencies
+      .map((latency) => latency.countsSince(this.#calls.get(latency)))
+      .reduce(addedDurations, NO_CALLS)
+    const isQuiet = waiting === 0 && durations.length === 0 && happened.every((count) => count === 0)
     if (isQuiet) return
-    figures.set(key, { counts: happened, waiting, ...(latency?.percentiles(calls) ?? NO_CALLS) })
+    figures.set(key, { counts: happened, waiting, durations })
     if (!isKept) return
     this.#counts.set(key, counts)
-    if (latency !== undefined) this.#calls.set(key, latency.count)
+    for (const latency of latencies) this.#calls.set(latency, latency.total())
   }
 
   #lookAtReasons(isKept: boolean): StatsReason[] {
@@ -137,9 +151,10 @@ export class StatsSampler {
 
 interface Gauges {
   readonly waiting?: number
-  readonly latency?: LatencyWindow
+  /** Of each lane of the destination, or of the transformation. */
+  readonly latencies?: readonly LatencyWindow[]
 }
 
 type Note = (kind: SubjectKind, id: string, counts: readonly number[], gauges?: Gauges) => void
 
-const NO_CALLS = { p50: null, p95: null, p99: null }
+const NO_CALLS: DurationCounts = []
