@@ -18,7 +18,15 @@ export { type Failure, TIMED_OUT } from './outbound/failures.ts'
 export { HostNames, type Lookup } from './outbound/names/host-names.ts'
 export { OutboundClient } from './outbound/outbound-client.ts'
 export type { OutboundCall, OutboundRequest, OutboundResult } from './outbound/outbound-request.ts'
-export { LatencyWindow } from './pace/latency-window.ts'
+export {
+  addedDurations,
+  DURATION_BUCKETS,
+  type DurationCounts,
+  durationBucket,
+  durationPercentiles,
+  durationsSince,
+} from './pace/duration-counts.ts'
+export { recentPercentiles } from './pace/latency-window.ts'
 export type { BacklogRow, BacklogStore, KeptRecord } from './store/backlog-store.ts'
 export { outcomeOfDeadLetter } from './store/dead-letter-outcome.ts'
 export type { Scope } from './store/dead-letter-store.ts'

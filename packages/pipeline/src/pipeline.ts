@@ -218,7 +218,7 @@ export class Pipeline implements Shard {
     const untaken = await Promise.all(found.map((delivery) => delivery.untaken.count()))
     return new Map(
       found.map(({ destination, lane }, i) => {
-        return [destination.id, { waiting: lane.unfinishedCount + untaken[i]!.events, latency: lane.latency }]
+        return [destination.id, { waiting: lane.unfinishedCount + untaken[i]!.events, durations: lane.latency.total() }]
       }),
     )
   }

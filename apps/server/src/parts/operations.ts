@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { adminInfoRoute, type ControlPlane } from '@millrace/control-plane'
 import type { IngestMetrics } from '@millrace/gateway'
-import { type DeliveryHost, type Pipeline, Stats, statsRoutes } from '@millrace/pipeline'
+import { type DeliveryHost, Stats, statsRoutes } from '@millrace/pipeline'
 import { formatTime } from '@millrace/protocol'
 import type { Clock } from '@millrace/std'
 import { backupRoutes } from '../backup/backup-routes.ts'
@@ -25,7 +25,7 @@ interface OperationsNeeds {
   readonly controlPlane: ControlPlane
   readonly callers: Callers
   readonly ingest: IngestMetrics
-  readonly delivery: Pick<DeliveryHost<Pipeline>, 'metrics' | 'shards'>
+  readonly delivery: Pick<DeliveryHost, 'counts' | 'activity'>
   /** Output of the dashboard build; undefined: no dashboard is served. */
   readonly dashboardFolder: string | undefined
   readonly clock: Clock
@@ -43,8 +43,7 @@ export async function openOperations(needs: OperationsNeeds): Promise<Operations
   await using opened = new AsyncDisposableStack()
   const stats = new Stats({
     ingest: needs.ingest,
-    metrics: delivery.metrics,
-    deliveries: () => delivery.shards.flatMap((shard) => [...shard.deliveries.values()]),
+    delivery,
     store: store.statistics,
     clock,
     logger,

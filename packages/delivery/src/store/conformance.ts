@@ -300,25 +300,29 @@ export function describeDeliveryStore(engine: string, makePlace: () => Promise<S
         },
       ))
 
-    test('parts of a statistics step add up, and steps without anything are known', () =>
+    test('parts of a statistics step add up with their durations, and steps without anything are known', () =>
       withStore(async (store) => {
         const row = {
           kind: 'destination',
           id: 'd1',
           counts: [1, 2, 0, 0, 0],
           waiting: 3,
-          p50: 1,
-          p95: 2,
-          p99: 3,
+          durations: [0, 5, 200],
         } as const
+        const shard = { ...row, counts: [0, 0, 0, 0, 0], durations: [1, 0, 0, 70_000] }
         const reasons = [{ destinationId: 'd1', outcome: 'dead_lettered', reason: 'answered 400', count: 2 }]
         for (let i = 0; i < 2; i++)
           await store.statistics.add({ at: 300_000, rows: [row], reasons, lastEvents: [['s1', 7 + i]] })
+        const source = { kind: 'source', id: 's1', counts: [1, 0], waiting: 0, durations: [] } as const
+        await store.statistics.add({ at: 300_000, rows: [shard, source], reasons: [], lastEvents: [] })
         await store.statistics.add({ at: 600_000, rows: [], reasons: [], lastEvents: [] })
         const subjects = [['destination', 'd1'] as const, ['source', 's1'] as const]
         const { known, rows } = await store.statistics.read({ from: 300_000, to: 900_000, subjects })
         expect(known).toEqual([300_000, 600_000])
-        expect(rows).toMatchObject([[{ at: 300_000, counts: [2, 4, 0, 0, 0], waiting: 3 }], []])
+        expect(rows).toMatchObject([
+          [{ at: 300_000, counts: [2, 4, 0, 0, 0], waiting: 3, durations: [1, 10, 400, 70_000] }],
+          [{ at: 300_000, counts: [1, 0, 0, 0, 0], durations: [] }],
+        ])
         expect(await store.statistics.reasons({ from: 0, to: 900_000 })).toEqual([{ ...reasons[0], count: 4 }])
         expect(await store.statistics.lastEvents()).toEqual([['s1', 8]])
       }))

@@ -1,3 +1,5 @@
+import type { DurationCounts } from '../pace/duration-counts.ts'
+
 export const SUBJECT_KINDS = ['source', 'transformation', 'destination'] as const
 export type SubjectKind = (typeof SUBJECT_KINDS)[number]
 
@@ -8,9 +10,8 @@ export interface StatsRow {
   /** Five counts; their meaning depends on the kind, unused ones are 0. */
   readonly counts: readonly number[]
   readonly waiting: number
-  readonly p50: number | null
-  readonly p95: number | null
-  readonly p99: number | null
+  /** Calls or runs in the step. */
+  readonly durations: DurationCounts
 }
 
 /** Number of events of a destination that reached an outcome for one reason. */
@@ -21,7 +22,7 @@ export interface StatsReason {
   readonly count: number
 }
 
-/** A step, or another part of it: counts are added to the stored ones. */
+/** A step, or another part of it: counts and durations are added to the stored ones, `waiting` replaces the stored number. */
 export interface StatsWrite {
   /** Start of the step, ms since 1970. */
   readonly at: number

@@ -1,4 +1,4 @@
-import { LatencyWindow } from '@millrace/delivery'
+import { addedDurations, DURATION_BUCKETS, type DurationCounts, durationBucket } from '@millrace/delivery'
 import type { AnswerClass } from '@millrace/protocol'
 import type { StepFlow } from '@millrace/transformations'
 
@@ -64,20 +64,20 @@ export class DeliveryMetrics implements DeliveryCounts {
     for (const [id, n] of transformationErrors) {
       this.transformationErrors.set(id, (this.transformationErrors.get(id) ?? 0) + n)
     }
-    for (const [id, flow] of flows) this.flows.set(id, flow)
+    for (const [id, flow] of flows) this.flows.set(id, addedFlows(this.flows.get(id), flow))
   }
 
   /** @param durationMs of the whole run, including waits. */
   flow(transformationId: string, step: StepFlow, durationMs: number): void {
     let flow = this.flows.get(transformationId)
     if (flow === undefined) {
-      flow = { in: 0, out: 0, errors: 0, latency: new LatencyWindow() }
+      flow = { in: 0, out: 0, errors: 0, durations: Array(DURATION_BUCKETS).fill(0) }
       this.flows.set(transformationId, flow)
     }
     flow.in += step.in
     flow.out += step.out
     flow.errors += step.errors
-    flow.latency.add(durationMs)
+    flow.durations[durationBucket(durationMs)]!++
   }
 }
 
@@ -86,8 +86,14 @@ export interface TransformationFlow {
   in: number
   out: number
   errors: number
-  /** Durations of runs. */
-  readonly latency: LatencyWindow
+  /** Of runs, by bucket. */
+  durations: number[]
+}
+
+function addedFlows(a: TransformationFlow | undefined, b: Readonly<TransformationFlow>): TransformationFlow {
+  if (a === undefined) return b
+  const durations = addedDurations(a.durations, b.durations) satisfies DurationCounts as number[]
+  return { in: a.in + b.in, out: a.out + b.out, errors: a.errors + b.errors, durations }
 }
 
 function count<Kind>(counts: Map<string, Map<Kind, number>>, destinationId: string, kind: Kind, n: number): void {

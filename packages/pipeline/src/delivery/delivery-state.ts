@@ -1,4 +1,4 @@
-import type { BacklogRow, DeliveryStore } from '@millrace/delivery'
+import { type BacklogRow, type DeliveryStore, recentPercentiles } from '@millrace/delivery'
 import { formatTime } from '@millrace/protocol'
 import type { Clock } from '@millrace/std'
 import type { Shard, ShardState } from '../host/shard.ts'
@@ -97,6 +97,6 @@ async function deliveryState(
     deadLettersOpen: open.letters,
     expired,
     backlogBytes: sum(({ waitingBytes }) => waitingBytes) + open.letterBytes,
-    latencyMs: parts[0]!.latency.percentiles(),
+    latencyMs: recentPercentiles(parts.map(({ recentDurations }) => recentDurations)),
   }
 }

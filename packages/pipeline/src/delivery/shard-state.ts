@@ -25,7 +25,7 @@ export async function shardState(delivery: DestinationDelivery, log: LogReader):
     wait: isAnyWaiting ? lane.wait : undefined,
     oldestPendingAt: await oldestPendingAt(delivery, log, counts.oldestAcceptedAt),
     waitingBytes: takenUp.bytes + untaken.bytes,
-    latency: lane.latency,
+    recentDurations: lane.latency.recent(),
   }
 }
 

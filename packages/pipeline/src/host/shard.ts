@@ -1,4 +1,4 @@
-import type { DeadLetterRow, JobPart, JourneyWrite, Lane, LatencyWindow, Scope } from '@millrace/delivery'
+import type { DeadLetterRow, DurationCounts, JobPart, JourneyWrite, Lane, Scope } from '@millrace/delivery'
 import type { OffsetRange } from '@millrace/log'
 import type { Waiting } from '@millrace/wording'
 import type { DeliveryCounts } from '../delivery/delivery-metrics.ts'
@@ -39,14 +39,16 @@ export interface ShardState {
   /** Infinity if nothing waits. */
   readonly oldestPendingAt: number
   readonly waitingBytes: number
-  readonly latency: LatencyWindow
+  /** Of the last 1,000 calls, in no order. */
+  readonly recentDurations: Float64Array
 }
 
 /** What a destination does in one shard. */
 export interface ShardActivity {
   /** Events without final outcome. */
   readonly waiting: number
-  readonly latency: LatencyWindow
+  /** Of all calls since the start. */
+  readonly durations: DurationCounts
 }
 
 /** Events of a replay that a shard starts together. */

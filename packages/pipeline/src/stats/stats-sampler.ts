@@ -1,6 +1,13 @@
-import type { LatencyWindow, StatsReason, SubjectKind } from '@millrace/delivery'
-import type { DeliveryMetrics } from '../delivery/delivery-metrics.ts'
-import type { DestinationDelivery } from '../delivery/destination-delivery.ts'
+import {
+  addedDurations,
+  type DurationCounts,
+  durationsSince,
+  type StatsReason,
+  type SubjectKind,
+} from '@millrace/delivery'
+import type { DeliveryCounts } from '../delivery/delivery-metrics.ts'
+import type { DeliveryHost } from '../host/delivery-host.ts'
+import type { ShardActivity } from '../host/shard.ts'
 import { type Figures, subjectKey } from './stats-step.ts'
 
 /** Counts of the gateway since the start. */
@@ -13,8 +20,7 @@ export interface IngestCounts {
 
 export interface SampledParts {
   readonly ingest: IngestCounts
-  readonly metrics: DeliveryMetrics
-  readonly deliveries: () => Iterable<DestinationDelivery>
+  readonly delivery: Pick<DeliveryHost, 'counts' | 'activity'>
 }
 
 /** Activity since the last sample. */
@@ -32,8 +38,8 @@ export class StatsSampler {
   readonly #counts = new Map<string, readonly number[]>()
   /** Destination, outcome and reason → events at the last sample. */
   readonly #reasons = new Map<string, Map<string, number>>()
-  /** By key: total of calls or runs at the last sample. */
-  readonly #calls = new Map<string, number>()
+  /** By key: all calls or runs at the last sample. */
+  readonly #durations = new Map<string, DurationCounts>()
 
   constructor(parts: SampledParts) {
     this.#parts = parts
@@ -41,30 +47,26 @@ export class StatsSampler {
 
   /** Activity since the last sample; begins a new sample. */
   async sample(): Promise<Sample> {
-    return this.#look(await this.#untaken(() => true), true)
+    const { delivery } = this.#parts
+    const [counts, activity] = await Promise.all([delivery.counts(), delivery.activity()])
+    return this.#look(counts, activity, true)
   }
 
-  /** Activity since the last sample, without beginning a new one. @param isAsked selects destinations. */
-  async peek(isAsked: (destinationId: string) => boolean): Promise<Sample> {
-    return this.#look(await this.#untaken(isAsked), false)
-  }
-
-  async #untaken(isAsked: (destinationId: string) => boolean): Promise<Map<DestinationDelivery, number>> {
-    const events = new Map<DestinationDelivery, number>()
-    for (const delivery of [...this.#parts.deliveries()]) {
-      if (isAsked(delivery.destination.id)) events.set(delivery, (await delivery.untaken.count()).events)
-    }
-    return events
+  /** Activity since the last sample, without beginning a new one. */
+  async peek(destinationIds: readonly string[]): Promise<Sample> {
+    const { delivery } = this.#parts
+    const [counts, activity] = await Promise.all([delivery.counts(), delivery.activity(destinationIds)])
+    return this.#look(counts, activity, false)
   }
 
   /** Never waits: each sample begins exactly where the previous one ended. */
-  #look(untaken: ReadonlyMap<DestinationDelivery, number>, isKept: boolean): Sample {
+  #look(counts: DeliveryCounts, activity: Activity, isKept: boolean): Sample {
     const figures = new Map<string, Figures>()
     const note: Note = (...seen) => this.#note(figures, isKept, ...seen)
     this.#lookAtSources(note)
-    this.#lookAtTransformations(note)
-    this.#lookAtDestinations(note, untaken)
-    return { figures, reasons: this.#lookAtReasons(isKept) }
+    this.#lookAtTransformations(note, counts)
+    this.#lookAtDestinations(note, counts, activity)
+    return { figures, reasons: this.#lookAtReasons(counts, isKept) }
   }
 
   #lookAtSources(note: Note): void {
@@ -76,25 +78,28 @@ export class StatsSampler {
     }
   }
 
-  #lookAtTransformations(note: Note): void {
-    for (const [id, flow] of this.#parts.metrics.flows) {
-      note('transformation', id, [flow.in, flow.out, flow.errors], { latency: flow.latency })
+  #lookAtTransformations(note: Note, { flows }: DeliveryCounts): void {
+    for (const [id, flow] of flows) {
+      note('transformation', id, [flow.in, flow.out, flow.errors], { durations: flow.durations })
     }
   }
 
-  #lookAtDestinations(note: Note, untaken: ReadonlyMap<DestinationDelivery, number>): void {
-    const { metrics } = this.#parts
-    for (const [{ destination, lane }, events] of untaken) {
-      const { id } = destination
-      const outcomes = metrics.outcomes.get(id)
+  #lookAtDestinations(note: Note, { outcomes, attempts }: DeliveryCounts, activity: Activity): void {
+    const gauges = new Map<string, Required<Gauges>>()
+    for (const [id, { waiting, durations }] of activity.flatMap((shard) => [...shard])) {
+      const known = gauges.get(id) ?? { waiting: 0, durations: NO_CALLS }
+      gauges.set(id, { waiting: known.waiting + waiting, durations: addedDurations(known.durations, durations) })
+    }
+    for (const [id, ofDestination] of gauges) {
+      const ended = outcomes.get(id)
       const counts = [
-        outcomes?.get('delivered') ?? 0,
-        outcomes?.get('filtered') ?? 0,
-        outcomes?.get('dropped_by_transformation') ?? 0,
-        outcomes?.get('dead_lettered') ?? 0,
-        metrics.attempts.get(id)?.get('retry') ?? 0,
+        ended?.get('delivered') ?? 0,
+        ended?.get('filtered') ?? 0,
+        ended?.get('dropped_by_transformation') ?? 0,
+        ended?.get('dead_lettered') ?? 0,
+        attempts.get(id)?.get('retry') ?? 0,
       ]
-      note('destination', id, counts, { waiting: lane.unfinishedCount + events, latency: lane.latency })
+      note('destination', id, counts, ofDestination)
     }
   }
 
@@ -104,23 +109,23 @@ export class StatsSampler {
     kind: SubjectKind,
     id: string,
     counts: readonly number[],
-    { waiting = 0, latency }: Gauges = {},
+    { waiting = 0, durations: all = NO_CALLS }: Gauges = {},
   ): void {
     const key = subjectKey(kind, id)
     const before = this.#counts.get(key)
     const happened = counts.map((count, i) => count - (before?.[i] ?? 0))
-    const calls = this.#calls.get(key) ?? 0
-    const isQuiet = waiting === 0 && calls === (latency?.count ?? 0) && happened.every((count) => count === 0)
+    const durations = durationsSince(all, this.#durations.get(key) ?? NO_CALLS)
+    const isQuiet = waiting === 0 && durations.length === 0 && happened.every((count) => count === 0)
     if (isQuiet) return
-    figures.set(key, { counts: happened, waiting, ...(latency?.percentiles(calls) ?? NO_CALLS) })
+    figures.set(key, { counts: happened, waiting, durations })
     if (!isKept) return
     this.#counts.set(key, counts)
-    if (latency !== undefined) this.#calls.set(key, latency.count)
+    this.#durations.set(key, [...all])
   }
 
-  #lookAtReasons(isKept: boolean): StatsReason[] {
+  #lookAtReasons({ reasons }: DeliveryCounts, isKept: boolean): StatsReason[] {
     const found: StatsReason[] = []
-    for (const [destinationId, counts] of this.#parts.metrics.reasons) {
+    for (const [destinationId, counts] of reasons) {
       const before = this.#reasons.get(destinationId) ?? new Map<string, number>()
       if (isKept) this.#reasons.set(destinationId, before)
       for (const [key, count] of counts) {
@@ -137,9 +142,13 @@ export class StatsSampler {
 
 interface Gauges {
   readonly waiting?: number
-  readonly latency?: LatencyWindow
+  /** Of all calls or runs. */
+  readonly durations?: DurationCounts
 }
+
+/** By shard and destination. */
+type Activity = readonly ReadonlyMap<string, ShardActivity>[]
 
 type Note = (kind: SubjectKind, id: string, counts: readonly number[], gauges?: Gauges) => void
 
-const NO_CALLS = { p50: null, p95: null, p99: null }
+const NO_CALLS: DurationCounts = []

@@ -1,4 +1,10 @@
-import type { StatsReason, StatsRow, SubjectKind } from '@millrace/delivery'
+import {
+  addedDurations,
+  durationPercentiles,
+  type StatsReason,
+  type StatsRow,
+  type SubjectKind,
+} from '@millrace/delivery'
 
 /** The meaning of each count of a `StatsRow`, by kind of its subject. */
 export const COUNTS = {
@@ -14,7 +20,7 @@ const SHOWN_FURTHER = {
 } as const satisfies Record<SubjectKind, readonly string[]>
 
 /** Activity of one subject in a step; an inactive subject has none. */
-export type Figures = Pick<StatsRow, 'counts' | 'waiting' | 'p50' | 'p95' | 'p99'>
+export type Figures = Pick<StatsRow, 'counts' | 'waiting' | 'durations'>
 
 /** The figures from `at` on, for the length of a step. */
 export interface StatsStep {
@@ -34,9 +40,7 @@ export function addedFigures(earlier: Figures | undefined, later: Figures | unde
   return {
     counts: [0, 1, 2, 3, 4].map((i) => (a.counts[i] ?? 0) + (b.counts[i] ?? 0)),
     waiting: later === undefined ? a.waiting : b.waiting,
-    p50: b.p50 ?? a.p50,
-    p95: b.p95 ?? a.p95,
-    p99: b.p99 ?? a.p99,
+    durations: addedDurations(a.durations, b.durations),
   }
 }
 
@@ -72,9 +76,9 @@ export function seriesOf(
 
 const FURTHER = {
   waiting: ({ waiting }: Figures) => waiting,
-  p50Ms: ({ p50 }: Figures) => p50,
-  p95Ms: ({ p95 }: Figures) => p95,
-  p99Ms: ({ p99 }: Figures) => p99,
+  p50Ms: ({ durations }: Figures) => durationPercentiles(durations).p50,
+  p95Ms: ({ durations }: Figures) => durationPercentiles(durations).p95,
+  p99Ms: ({ durations }: Figures) => durationPercentiles(durations).p99,
 }
 
-const NOTHING: Figures = { counts: [], waiting: 0, p50: null, p95: null, p99: null }
+const NOTHING: Figures = { counts: [], waiting: 0, durations: [] }

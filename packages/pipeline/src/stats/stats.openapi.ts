@@ -15,7 +15,7 @@ export const STATS_IN_WORDS: RouteDescription = {
   tag: 'Events',
   summary: 'Show statistics of sources, transformations and destinations',
   details:
-    'Steps of 10 s are kept for an hour, steps of 300 s for 7 days; at most 360 a call. A series has one value for each step; null: not known, as while the server did not run. A step that still goes on has what is known of it: its counts grow. `waiting` is a state at the end of the step, and the percentiles are of the calls in it (at most the last 1,000), for a transformation of runs of all the code of a destination.',
+    'Steps of 10 s are kept for an hour, steps of 300 s for 7 days; at most 360 a call. A series has one value for each step; null: not known, as while the server did not run. A step that still goes on has what is known of it: its counts grow. `waiting` is a state at the end of the step, and the percentiles are of all calls in it (at most 10 % away from the exact duration), for a transformation of runs of all the code of a destination.',
   access: 'token',
   query: {
     from: Type.String({ description: 'Default: 360 steps before `to`.' }),

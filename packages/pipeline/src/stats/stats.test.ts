@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { HOUR, MINUTE, PipelineUnderTest, SECOND, START, track, tracks } from '../testing/pipeline-under-test.ts'
 import { Stats } from './stats.ts'
 import { statsRoutes } from './stats-routes.ts'
+import type { Figures } from './stats-step.ts'
 
 // contracts/dashboard.md §4 N3. START is a multiple of 300 s.
 
@@ -19,13 +20,15 @@ class Ingest {
   }
 }
 
-async function statsOf(run: PipelineUnderTest, ingest = new Ingest()) {
-  const { store, clock, delivery, shard } = run
-  const deliveries = () => shard.deliveries.values()
+async function statsOf(run: PipelineUnderTest, ingest = new Ingest(), others: readonly PipelineUnderTest[] = []) {
+  const { store, clock } = run
+  const hosts = [run, ...others].map(({ delivery }) => delivery)
   const stats = new Stats({
     ingest,
-    metrics: delivery.metrics,
-    deliveries,
+    delivery: {
+      counts: () => run.delivery.counts(),
+      activity: async (ids) => (await Promise.all(hosts.map((host) => host.activity(ids)))).flat(),
+    },
     store: store.statistics,
     clock,
     logger: LOGGER,
@@ -121,6 +124,22 @@ test('a step that goes on has what is known of it, and nothing is counted twice'
   await stats.stop()
 })
 
+test('a destination with several lanes has one row: what waits and how long calls took add up', async () => {
+  const { run } = await PipelineUnderTest.withSink(200)
+  await using _ = run
+  const { run: other } = await PipelineUnderTest.withSink(500)
+  await using __ = other
+  const { stats } = await statsOf(run, new Ingest(), [other])
+  await run.send(...tracks(3))
+  await other.send(track('failing', 'u'), track('behind', 'u'))
+  await run.advance(10 * SECOND)
+  const range = { from: START, to: START + 10 * SECOND, stepMs: 10 * SECOND }
+  const [[figures]] = (await stats.steps(range, [['destination', 'd1']])) as [[Figures]]
+  expect(figures.waiting).toBe(2)
+  expect(figures.durations.reduce((a, b) => a + b)).toBe(4)
+  await stats.stop()
+})
+
 test('a transformation is told of by what goes in and out of it', async () => {
   const code = `export function transformEvent(event) {
     if (event.userId === 'bad') throw new Error('no')
@@ -192,9 +211,7 @@ test('short steps are kept for an hour, long ones for 7 days', async () => {
     id: 'd1',
     counts: [1, 0, 0, 0, 0],
     waiting: 0,
-    p50: 1,
-    p95: 1,
-    p99: 1,
+    durations: [1],
   } as const
   const write = { rows: [dayStep], reasons: [], lastEvents: [] }
   await run.store.statistics.add({ at: START + 168 * HOUR, ...write })

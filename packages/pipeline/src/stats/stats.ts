@@ -74,8 +74,8 @@ export class Stats {
     const known = new Map<number, ReadonlyMap<string, Figures>>()
     if (range.stepMs === SHORT_STEP_MS) for (const { at, figures } of this.#short) known.set(at, figures)
     else await this.#readLong(range, subjects, known)
-    const asked = new Set(subjects.flatMap(([kind, id]) => (kind === 'destination' ? [id] : [])))
-    const current = await this.#current(range, (id) => asked.has(id))
+    const asked = subjects.flatMap(([kind, id]) => (kind === 'destination' ? [id] : []))
+    const current = await this.#current(range, asked)
     if (current !== undefined) known.set(current.at, joinedFigures(known.get(current.at), current.figures))
     const times = Array.from(
       { length: (range.to - range.from) / range.stepMs },
@@ -98,7 +98,7 @@ export class Stats {
       steps.flatMap((step) =>
         step !== undefined && step.at >= from && step.at < to ? step.reasons.filter(isAsked) : [],
       )
-    const current = await this.#current(range, () => false)
+    const current = await this.#current(range, [])
     if (stepMs === SHORT_STEP_MS) return addedReasons(inMemory([...this.#short, current]))
     const stored = await this.#options.store.reasons({ from, to, destinationId })
     return addedReasons([...stored, ...inMemory([this.#long, current])])
@@ -107,13 +107,13 @@ export class Stats {
   /** The unfinished step, from counters that are not sampled yet; undefined if it is outside the range. */
   async #current(
     { from, to, stepMs }: StatsRange,
-    isAsked: (destinationId: string) => boolean,
+    destinationIds: readonly string[],
   ): Promise<StatsStep | undefined> {
     const now = this.#options.clock.now()
     const at = now - (now % stepMs)
     const isBegun = now % SHORT_STEP_MS > 0
     if (!isBegun || at < from || at >= to) return undefined
-    return { at, ...(await this.#sampler.peek(isAsked)) }
+    return { at, ...(await this.#sampler.peek(destinationIds)) }
   }
 
   async #readLong(

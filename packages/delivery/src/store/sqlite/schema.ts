@@ -1,4 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
+import { bytesOfPercentiles } from './duration-bytes.ts'
 
 /** @param letters number of dead letters that are added: SQL about NEW. */
 const joinGroup = (letters: string) => `
@@ -277,6 +278,14 @@ const MIGRATIONS = [
   -- The event that runs alone after such ends (JSON of UnderWay), and how often a start has read its payload.
   CREATE TABLE under_way (id INTEGER PRIMARY KEY CHECK (id = 1), event TEXT NOT NULL, reads INTEGER NOT NULL) STRICT;
   `,
+  `
+  -- Durations of the calls or runs of a step (duration-bytes.ts) instead of their percentiles; null: there were none.
+  ALTER TABLE stats ADD COLUMN durations BLOB;
+  UPDATE stats SET durations = bytes_of_percentiles(p50, p95, p99) WHERE p50 IS NOT NULL;
+  ALTER TABLE stats DROP COLUMN p50;
+  ALTER TABLE stats DROP COLUMN p95;
+  ALTER TABLE stats DROP COLUMN p99;
+  `,
 ]
 
 /**
@@ -288,6 +297,7 @@ const MIGRATIONS = [
 export function migrate(db: DatabaseSync, to = MIGRATIONS.length): void {
   refuseNewer(db)
   const version = schemaVersion(db)
+  db.function('bytes_of_percentiles', (p50, p95, p99) => bytesOfPercentiles([p50, p95, p99].map(Number)))
   for (const [i, migration] of MIGRATIONS.entries()) {
     if (i < version || i >= to) continue
     db.exec(`BEGIN IMMEDIATE; ${migration}; PRAGMA user_version = ${i + 1}; COMMIT`)

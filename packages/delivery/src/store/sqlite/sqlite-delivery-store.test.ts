@@ -5,6 +5,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { ManualClock } from '@millrace/std'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { LaneEvent } from '../../lane/lane-event.ts'
+import { durationPercentiles } from '../../pace/duration-counts.ts'
 import { describeDeliveryStore } from '../conformance.ts'
 import { deadLetterId, rowOfDeadLetterId } from '../dead-letter-id.ts'
 import { FILTER_REASONS, type PlainOutcome, readEntry, writeEntry } from '../outcome-block.ts'
@@ -73,6 +74,24 @@ test('a database of the first version is brought to the present one with its dea
   const store = await openStore()
   const { rows: letters } = await store.deadLetters.page({ filter: { state: 'open' }, limit: 10, before: null })
   expect(letters).toMatchObject([{ destinationId: 'd1', reason: 'answered 400', endReason: null }])
+  await store.close()
+})
+
+test('percentiles of an earlier version stay, to the accuracy of a bucket', async () => {
+  const db = new DatabaseSync(file)
+  migrate(db, 10)
+  db.exec(`INSERT INTO names VALUES (1, 'd1'); INSERT INTO stats_steps VALUES (300000), (600000);
+    INSERT INTO stats VALUES (2, 1, 300000, 9, 0, 0, 0, 0, 4, 61, 180, 420), (2, 1, 600000, 0, 0, 0, 0, 0, 4, NULL, NULL, NULL)`)
+  db.close()
+  const store = await openStore()
+  const { rows } = await store.statistics.read({ from: 0, to: 900_000, subjects: [['destination', 'd1']] })
+  expect(rows[0]!.map(({ counts, waiting }) => [counts[0], waiting])).toEqual([
+    [9, 4],
+    [0, 4],
+  ])
+  const [first, second] = rows[0]!.map(({ durations }) => durationPercentiles(durations))
+  expect(first).toEqual({ p50: 63, p95: 187, p99: 388 })
+  expect(second).toEqual({ p50: null, p95: null, p99: null })
   await store.close()
 })
 

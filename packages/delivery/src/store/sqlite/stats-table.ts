@@ -1,4 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
+import { addedDurations } from '../../pace/duration-counts.ts'
 import {
   type StatsReason,
   type StatsRow,
@@ -6,6 +7,7 @@ import {
   SUBJECT_KINDS,
   type SubjectKind,
 } from '../statistics-store.ts'
+import { durationBytes, durationsOf } from './duration-bytes.ts'
 import type { StoredNames } from './stored-names.ts'
 
 const KEPT_MS = 7 * 24 * 3_600_000
@@ -20,12 +22,12 @@ export class StatsTable {
     this.#statements = {
       putStep: db.prepare('INSERT INTO stats_steps (at) VALUES (?) ON CONFLICT DO NOTHING'),
       put: db.prepare(
-        `INSERT INTO stats (kind, subject, at, c0, c1, c2, c3, c4, waiting, p50, p95, p99)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        `INSERT INTO stats (kind, subject, at, c0, c1, c2, c3, c4, waiting, durations)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
          ON CONFLICT DO UPDATE SET c0 = c0 + excluded.c0, c1 = c1 + excluded.c1, c2 = c2 + excluded.c2,
-           c3 = c3 + excluded.c3, c4 = c4 + excluded.c4, waiting = excluded.waiting,
-           p50 = ifnull(excluded.p50, p50), p95 = ifnull(excluded.p95, p95), p99 = ifnull(excluded.p99, p99)`,
+           c3 = c3 + excluded.c3, c4 = c4 + excluded.c4, waiting = excluded.waiting, durations = excluded.durations`,
       ),
+      durations: db.prepare('SELECT durations FROM stats WHERE kind = ? AND subject = ? AND at = ?'),
       putReason: db.prepare(
         `INSERT INTO stats_reasons (destination, at, outcome, reason, events) VALUES (?, ?, ?, ?, ?)
          ON CONFLICT DO UPDATE SET events = events + excluded.events`,
@@ -54,14 +56,16 @@ export class StatsTable {
   }
 
   add({ at, rows, reasons, lastEvents }: StatsWrite): void {
-    const { putStep, put, putReason, putLast, dropSteps, drop, dropReasons } = this.#statements
+    const { putStep, durations: stored, put, putReason, putLast, dropSteps, drop, dropReasons } = this.#statements
     const before = at - KEPT_MS
     putStep.run(at)
     dropSteps.run(before)
-    for (const { kind, id, counts, waiting, p50, p95, p99 } of rows) {
+    for (const { kind, id, counts, waiting, durations } of rows) {
       const subject = [SUBJECT_KINDS.indexOf(kind), this.#names.number(id)] as const
       const [c0 = 0, c1 = 0, c2 = 0, c3 = 0, c4 = 0] = counts
-      put.run(...subject, at, c0, c1, c2, c3, c4, waiting, p50, p95, p99)
+      const earlier = stored.get(...subject, at) as Pick<Row, 'durations'> | undefined
+      const sum = addedDurations(durationsOf(earlier?.durations ?? null), durations)
+      put.run(...subject, at, c0, c1, c2, c3, c4, waiting, durationBytes(sum))
       drop.run(...subject, before)
     }
     for (const { destinationId, outcome, reason, count } of reasons) {
@@ -100,8 +104,8 @@ export class StatsTable {
   }
 }
 
-function statsRow(kind: SubjectKind, id: string, { c0, c1, c2, c3, c4, waiting, p50, p95, p99 }: Row): StatsRow {
-  return { kind, id, counts: [c0, c1, c2, c3, c4], waiting, p50, p95, p99 }
+function statsRow(kind: SubjectKind, id: string, { c0, c1, c2, c3, c4, waiting, durations }: Row): StatsRow {
+  return { kind, id, counts: [c0, c1, c2, c3, c4], waiting, durations: durationsOf(durations) }
 }
 
 interface Row {
@@ -112,9 +116,7 @@ interface Row {
   c3: number
   c4: number
   waiting: number
-  p50: number | null
-  p95: number | null
-  p99: number | null
+  durations: Uint8Array | null
 }
 
 interface ReasonRow {
