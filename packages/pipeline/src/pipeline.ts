@@ -176,7 +176,7 @@ export class Pipeline implements Shard {
     drop: (record) => this.#deps.parsed.drop(record),
   }
 
-  trouble(): string | undefined {
+  async trouble(): Promise<string | undefined> {
     return this.#options.store.trouble() ?? this.#tail.trouble() ?? this.#deliveries.fault()
   }
 

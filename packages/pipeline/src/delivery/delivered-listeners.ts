@@ -15,23 +15,40 @@ export interface Delivery {
 /** Listeners that are called for each delivery. */
 export class DeliveredListeners {
   readonly #listeners = new Set<(delivery: Delivery) => void>()
+  /** Called when the first listener comes, and when the last one goes. */
+  onWatched: () => void = () => {}
+
+  get isWatched(): boolean {
+    return this.#listeners.size > 0
+  }
 
   /** @returns a function that removes the listener. */
   add(listener: (delivery: Delivery) => void): () => void {
     this.#listeners.add(listener)
-    return () => this.#listeners.delete(listener)
+    this.onWatched()
+    return () => {
+      this.#listeners.delete(listener)
+      this.onWatched()
+    }
   }
 
-  tell({ payload }: LaneEvent, { id, name }: ConfiguredDestination, status: number, durationMs: number): void {
-    if (this.#listeners.size === 0) return
-    const delivery = {
-      type: payload?.type ?? '',
-      name: payload === undefined ? '' : eventName(payload),
-      destinationName: name,
-      destinationId: id,
-      status,
-      durationMs,
-    }
+  tell(delivery: Delivery): void {
     for (const listener of this.#listeners) listener(delivery)
+  }
+}
+
+export function deliveryOf(
+  { payload }: LaneEvent,
+  { id, name }: ConfiguredDestination,
+  status: number,
+  durationMs: number,
+): Delivery {
+  return {
+    type: payload?.type ?? '',
+    name: payload === undefined ? '' : eventName(payload),
+    destinationName: name,
+    destinationId: id,
+    status,
+    durationMs,
   }
 }

@@ -45,6 +45,8 @@ export class LiveView implements LiveSink {
   #timer: Timer | undefined
   #ticks = 0
   #isClosed = false
+  /** Called when the first client comes, and when the last one goes. */
+  onWatched: () => void = () => {}
 
   constructor(clock: Clock) {
     this.#clock = clock
@@ -63,10 +65,12 @@ export class LiveView implements LiveSink {
       clock: this.#clock,
       onEnd: () => {
         this.#listeners.delete(listener)
+        if (!this.isWatched) this.onWatched()
         options.onEnd()
       },
     })
     this.#listeners.add(listener)
+    if (this.#listeners.size === 1) this.onWatched()
     listener.beat()
     this.#timer ??= this.#clock.setTimer(() => this.#tick(), TICK_MS)
     return listener
@@ -114,6 +118,11 @@ export class LiveView implements LiveSink {
       if (listener.isFull) listener.skip(1)
       else listener.send('outcome', JSON.stringify(message))
     }
+  }
+
+  /** Events that a shard did not show, because too many happened at once. */
+  skipped(count: number): void {
+    for (const listener of this.#listeners) listener.skip(count)
   }
 
   /** Disconnects all clients and accepts no new ones. */

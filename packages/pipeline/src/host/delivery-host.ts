@@ -26,7 +26,9 @@ import { addedCounts } from './added-counts.ts'
 import type { PartitionNeeds, Shard, ShardActivity } from './shard.ts'
 
 /** What the host gives to its shards. */
-export interface ShardContext extends Pick<ShardDeps, 'metrics' | 'live' | 'onDelivered' | 'onReplayEnded'> {
+export interface ShardContext extends Pick<ShardDeps, 'metrics' | 'onReplayEnded'> {
+  readonly live: LiveView
+  readonly delivered: DeliveredListeners
   readonly configuration: Configuration
   /** After unclean ends: one shard on this thread runs the unfinished events one at a time. */
   readonly recovery: RunRecovery
@@ -214,8 +216,7 @@ export class DeliveryHost<S extends Shard = Shard> {
       recovery: this.#recovery,
       metrics: this.metrics,
       live: this.live,
-      onDelivered: (event, destination, status, durationMs) =>
-        this.delivered.tell(event, destination, status, durationMs),
+      delivered: this.delivered,
       onReplayEnded: (jobId, destinationId) => this.jobs.ended(jobId, destinationId),
     })
     this.#shardOf = new Map(this.#shards.flatMap((shard) => shard.partitions.map((partition) => [partition, shard])))
@@ -262,21 +263,17 @@ export class DeliveryHost<S extends Shard = Shard> {
     this.live.close()
     this.#stopListeningForDamage()
     this.#housekeeping.stop()
-    await this.#backlog.stop()
-    await this.#logBudget.stop()
-    await this.jobs.stop()
-    await Promise.all(this.#shards.map((shard) => shard.stop(deadline)))
+    const stopped = [this.#backlog.stop(), this.#logBudget.stop(), this.jobs.stop()]
+    // At once: nothing is taken from the log from here on.
+    await Promise.all([...stopped, ...this.#shards.map((shard) => shard.stop(deadline))])
     await this.events.close()
     await this.#recovery.end()
   }
 
   /** Why events are not taken or outcomes not written now; undefined if all works. */
-  trouble(): string | undefined {
-    for (const shard of this.#shards) {
-      const trouble = shard.trouble()
-      if (trouble !== undefined) return trouble
-    }
-    return this.#options.store.trouble()
+  async trouble(): Promise<string | undefined> {
+    const troubles = await Promise.all(this.#shards.map((shard) => shard.trouble()))
+    return troubles.find((trouble) => trouble !== undefined) ?? this.#options.store.trouble()
   }
 
   /** The read-only threads that end repeatedly; undefined if all works. */

@@ -1,4 +1,5 @@
 import { MemoryBudget } from '@millrace/delivery'
+import { deliveryOf } from '../delivery/delivered-listeners.ts'
 import { Pipeline } from '../pipeline.ts'
 import type { ShardDeps } from '../pipeline-options.ts'
 import type { OpenShards } from './delivery-host.ts'
@@ -10,9 +11,12 @@ export interface LocalShardOptions
 
 /** One shard of all partitions on the thread of the caller. */
 export function localShard({ memoryBytes, ...deps }: LocalShardOptions): OpenShards<Pipeline> {
-  return async ({ configuration, recovery, ...shared }) => {
+  return async ({ configuration, recovery, delivered, ...shared }) => {
     const partitions = [...Array(deps.log.partitions).keys()]
     const memory = new MemoryBudget(memoryBytes)
-    return [await Pipeline.start({ ...deps, ...shared, memory, partitions, configuration, recovery })]
+    const onDelivered: ShardDeps['onDelivered'] = (...delivery) => {
+      if (delivered.isWatched) delivered.tell(deliveryOf(...delivery))
+    }
+    return [await Pipeline.start({ ...deps, ...shared, memory, partitions, configuration, recovery, onDelivered })]
   }
 }

@@ -68,7 +68,7 @@ export interface WaitingShare {
 
 /**
  * Some partitions of the log and everything that delivers their events. Several shards share one process or run in
- * threads: arguments and results therefore cross by structured clone, and every call but two is a promise.
+ * threads: arguments and results therefore cross by structured clone, and every call is a promise.
  *
  * @see contracts/delivery.md §12; decision 0106
  */
@@ -122,7 +122,7 @@ export interface Shard {
   /** Writes all collected outcomes; resolves when they are on disk. */
   flush(): Promise<void>
   /** Why it does not deliver now; undefined if it does. */
-  trouble(): string | undefined
+  trouble(): Promise<string | undefined>
   /** Stops reading, waits for calls in flight until `deadline`, and writes the last outcomes. */
   stop(deadline: Promise<void>): Promise<void>
 }

@@ -192,7 +192,7 @@ describe('data folder', () => {
     writeFileSync(join(data, 'format'), '99\n')
     expect(await examine()).toMatchObject({
       code: 1,
-      found: { format: 'fail 99 is from a newer version of Millrace; this one supports 2' },
+      found: { format: 'fail 99 is from a newer version of Millrace; this one supports 3' },
     })
   })
 

@@ -1,0 +1,76 @@
+import type { Offset, OffsetRange } from '@millrace/log'
+import type { RecordHeader, StoredEvent } from '@millrace/protocol'
+import type { Run, RunResult } from '@millrace/transformations'
+import type { Delivery } from '../delivery/delivered-listeners.ts'
+import type { LiveResult } from '../events/live-view.ts'
+import type { Configuration } from '../following/configuration.ts'
+import type { Shard } from '../host/shard.ts'
+import type { LoggedLine } from '../stages/live-user-code.ts'
+
+/** What of a delivery thread the main thread shows to people now. */
+export interface Watched {
+  /** The live view has clients. */
+  readonly live: boolean
+  readonly delivered: boolean
+  /** Transformations whose logged lines are kept. */
+  readonly capturing: readonly string[]
+}
+
+export interface ShardStart {
+  readonly partitions: readonly number[]
+  readonly configuration: Configuration
+  readonly watched: Watched
+}
+
+/** How busy a delivery thread is. */
+export interface ThreadLoad {
+  /** Share of the time since the last call that the thread was not idle, 0 to 1. */
+  readonly busy: number
+  /** Processor time since the start, in milliseconds. */
+  readonly cpuMs: number
+}
+
+type Forwarded = Exclude<keyof Shard, 'partitions' | 'stop'>
+
+/** Calls to a delivery thread: those of its shard, and what the host tells it. */
+export type ShardCalls = { [Name in Forwarded]: (request: Parameters<Shard[Name]>[0]) => ReturnType<Shard[Name]> } & {
+  start(start: ShardStart): Promise<void>
+  watch(watched: Watched): void
+  noteDamage(damage: { readonly partition: number; readonly range: OffsetRange }): void
+  load(nothing: undefined): ThreadLoad
+  /** Stops delivering, and resolves when the last outcomes are written. */
+  stop(nothing: undefined): Promise<void>
+  /** The deadline of `stop`: calls in flight are aborted. */
+  abortCalls(nothing: undefined): void
+}
+
+/** Calls from a delivery thread to the main thread. */
+export type HostCalls = {
+  /** Runs user code in the sandboxes of the process; credentials are added there. */
+  runCode(run: Omit<Run, 'credentials'>): Promise<RunResult>
+}
+
+/** What happened to one event, for the live view. */
+export type LiveNotice =
+  | { readonly kind: 'accepted'; readonly header: RecordHeader; readonly events: readonly StoredEvent[] }
+  | {
+      readonly kind: 'outcome'
+      readonly event: StoredEvent
+      readonly sourceId: string
+      readonly result: LiveResult
+    }
+
+/** What a delivery thread says unasked. */
+export type ShardNotice =
+  | { readonly kind: 'live'; readonly notices: readonly LiveNotice[]; readonly skipped: number }
+  | { readonly kind: 'delivered'; readonly delivery: Delivery }
+  | { readonly kind: 'replay ended'; readonly jobId: string; readonly destinationId: string }
+  | { readonly kind: 'logged line'; readonly transformationId: string; readonly line: LoggedLine }
+  | { readonly kind: 'damage'; readonly offset: Offset }
+  | {
+      readonly kind: 'log'
+      readonly level: 'info' | 'warn' | 'error'
+      readonly fields: object
+      readonly text: string
+    }
+  | { readonly kind: 'fault'; readonly error: Error }

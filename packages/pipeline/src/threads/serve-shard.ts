@@ -1,0 +1,115 @@
+import { performance } from 'node:perf_hooks'
+import { threadCpuUsage } from 'node:process'
+import type { MessagePort } from 'node:worker_threads'
+import type { ConnectedDeliveryStore } from '@millrace/delivery'
+import type { ThreadEventLog } from '@millrace/log'
+import { answerCalls, notifyCaller, PortCalls } from '@millrace/std'
+import { deliveryOf } from '../delivery/delivered-listeners.ts'
+import { DeliveryMetrics } from '../delivery/delivery-metrics.ts'
+import { Pipeline } from '../pipeline.ts'
+import type { ShardDeps } from '../pipeline-options.ts'
+import type { LiveUserCodeAccess } from '../stages/live-user-code.ts'
+import type { HostCalls, ShardCalls, ShardNotice, ShardStart, Watched } from './calls.ts'
+import { LiveNotices } from './live-notices.ts'
+
+export interface ServedShard
+  extends Omit<ShardDeps, 'log' | 'store' | 'metrics' | 'live' | 'userCode' | 'onDelivered' | 'onReplayEnded'> {
+  readonly log: ThreadEventLog
+  readonly store: ConnectedDeliveryStore
+  /** Answers `HostCalls` on the main thread. */
+  readonly host: MessagePort
+  /** Called after the shard has stopped. */
+  readonly close: () => Promise<void>
+}
+
+const NO_CREDENTIALS: ReadonlyMap<string, string> = new Map()
+
+/** Tells the main thread something unasked. */
+export function tellHost(notice: ShardNotice): void {
+  notifyCaller(notice)
+}
+
+/**
+ * Makes this thread a delivery thread: it runs one shard, which is the same class as on the main thread.
+ *
+ * @see contracts/delivery.md §12
+ */
+export function serveShard(served: ServedShard): void {
+  const { log, store, clock, host, close } = served
+  const hostCalls = new PortCalls<HostCalls>(host, () => {})
+  const live = new LiveNotices(clock, (notices, skipped) => tellHost({ kind: 'live', notices, skipped }))
+  const deadline = Promise.withResolvers<void>()
+  let watched: Watched = { live: false, delivered: false, capturing: [] }
+  let utilization = performance.eventLoopUtilization()
+  let shard: Pipeline | undefined
+
+  const userCode: LiveUserCodeAccess = {
+    run: ({ credentials: _, ...run }) => hostCalls.call('runCode', run),
+    credentials: () => NO_CREDENTIALS,
+    capturesLogs: (transformationId) => watched.capturing.includes(transformationId),
+    onLog: (transformationId, line) => tellHost({ kind: 'logged line', transformationId, line }),
+  }
+  const watch = (now: Watched) => {
+    watched = now
+    live.isWatched = now.live
+  }
+  const start = async ({ partitions, configuration, watched }: ShardStart) => {
+    watch(watched)
+    shard = await Pipeline.start({
+      ...served,
+      partitions,
+      configuration,
+      live,
+      userCode,
+      metrics: new DeliveryMetrics(),
+      onDelivered: (event, destination, status, durationMs) => {
+        if (!watched.delivered) return
+        tellHost({ kind: 'delivered', delivery: deliveryOf(event, destination, status, durationMs) })
+      },
+      onReplayEnded: (jobId, destinationId) => tellHost({ kind: 'replay ended', jobId, destinationId }),
+    })
+  }
+  const stop = async () => {
+    await shard?.stop(deadline.promise)
+    await store.close()
+    log.close()
+    await close()
+    host.close()
+  }
+
+  const calls: ShardCalls = {
+    start,
+    watch,
+    stop,
+    abortCalls: () => deadline.resolve(),
+    noteDamage: ({ partition, range }) => log.noteDamage(partition, range),
+    load: () => {
+      const { utilization: busy } = performance.eventLoopUtilization(utilization)
+      utilization = performance.eventLoopUtilization()
+      const { user, system } = threadCpuUsage()
+      return { busy, cpuMs: (user + system) / 1_000 }
+    },
+    resumed: () => shard!.resumed(),
+    configure: (change) => shard!.configure(change),
+    waiting: (scope) => shard!.waiting(scope),
+    trace: (asked) => shard!.trace(asked),
+    outcomesNow: (events) => shard!.outcomesNow(events),
+    renderedRequest: (letter) => shard!.renderedRequest(letter),
+    states: (destinationIds) => shard!.states(destinationIds),
+    activity: (destinationIds) => shard!.activity(destinationIds),
+    counts: async () => ({ ...(await shard!.counts()) }),
+    needs: (request) => shard!.needs(request),
+    keepUnfinished: (range) => shard!.keepUnfinished(range),
+    pruneSpans: (keptFrom) => shard!.pruneSpans(keptFrom),
+    waitingShares: () => shard!.waitingShares(),
+    waitingBytes: () => shard!.waitingBytes(),
+    expireWaiting: (request) => shard!.expireWaiting(request),
+    takeReplayed: (take) => shard!.takeReplayed(take),
+    resumeReplayed: (waits) => shard!.resumeReplayed(waits),
+    deliverLetters: (letters) => shard!.deliverLetters(letters),
+    withdrawReplayed: (jobId) => shard!.withdrawReplayed(jobId),
+    flush: () => shard!.flush(),
+    trouble: () => shard!.trouble(),
+  }
+  answerCalls(calls, undefined, 'as they come')
+}
