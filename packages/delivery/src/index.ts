@@ -10,6 +10,8 @@ export type { BatchPart, Classify, Joiner, Prepared, ReadyRequests } from './lan
 export type { Attempt, RequestHistory, ShownRequest } from './lane/request-history.ts'
 export type { Transform } from './lane/transform.ts'
 export type { Transformed } from './lane/transformed.ts'
+export type { DestinationLimits, LaneLimits, LimitSettings } from './limits/destination-limits.ts'
+export { LocalDestinationLimits } from './limits/local-limits.ts'
 export { OAuthTokens } from './outbound/credentials/oauth-tokens.ts'
 export { type OutboundCredentials, outboundCredentials } from './outbound/credentials/outbound-credentials.ts'
 export { type EgressEntry, parseEgressList } from './outbound/egress-list.ts'

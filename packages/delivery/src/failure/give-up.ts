@@ -1,7 +1,7 @@
 import { isWaiting, type LaneEvent } from '../lane/lane-event.ts'
 import type { LaneQueue } from '../lane/lane-queue.ts'
 import type { Ended } from './classify.ts'
-import type { Outage } from './outage.ts'
+import type { OutageReading } from './outage.ts'
 import { EXPIRES_AFTER_MS, GIVE_UP_AFTER_MS, GIVE_UP_ATTEMPTS } from './retry-schedule.ts'
 
 export type GiveUpReason = 'retry limit reached' | 'job expired' | 'refused'
@@ -24,7 +24,7 @@ export function giveUpAfterAttempt(
   event: LaneEvent,
   { kind, status }: Pick<Ended, 'kind' | 'status'>,
   delivered: number,
-  outage: Outage,
+  outage: OutageReading,
   moment: ClockReading,
 ): GiveUpReason | undefined {
   const history = event.history!
@@ -38,7 +38,11 @@ export function giveUpAfterAttempt(
 }
 
 /** Whether an event that waits while the destination rests or refuses us is given up without an attempt of its own. */
-export function giveUpInOutage(event: LaneEvent, outage: Outage, moment: ClockReading): GiveUpReason | undefined {
+export function giveUpInOutage(
+  event: LaneEvent,
+  outage: OutageReading,
+  moment: ClockReading,
+): GiveUpReason | undefined {
   if (outage.state === 'unauthorised') return isExpired(event, moment) ? 'job expired' : undefined
   return hasFailedLongEnough(event, outage, moment) ? 'retry limit reached' : undefined
 }
@@ -46,7 +50,7 @@ export function giveUpInOutage(event: LaneEvent, outage: Outage, moment: ClockRe
 /** Those of a lane that are given up so; at most `most`, in the order of their take-up. */
 export function allGivenUpInOutage(
   queue: LaneQueue,
-  outage: Outage,
+  outage: OutageReading,
   moment: ClockReading,
   most: number,
 ): { event: LaneEvent; reason: GiveUpReason }[] {
@@ -77,7 +81,7 @@ function isExpired(event: LaneEvent, { now }: ClockReading): boolean {
   return now - event.acceptedAt >= EXPIRES_AFTER_MS
 }
 
-function hasFailedLongEnough(event: LaneEvent, outage: Outage, { now, monotonic }: ClockReading): boolean {
+function hasFailedLongEnough(event: LaneEvent, outage: OutageReading, { now, monotonic }: ClockReading): boolean {
   const probes = outage.state === 'resting' ? outage.failedProbes : 0
   const { history } = event
   const attempts = (history?.attemptsSinceStart ?? 0) + probes

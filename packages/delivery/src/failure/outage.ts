@@ -1,9 +1,26 @@
+import { type Cells, privateCells } from '../limits/cells.ts'
+
 const FAILURES_UNTIL_REST = 20
 const REFUSALS_UNTIL_UNAUTHORISED = 20
 const REST_MS = 30_000
 const UNAUTHORISED_PROBE_MS = 300_000
 
-export type OutageState = 'ok' | 'resting' | 'unauthorised'
+const STATES = ['ok', 'resting', 'unauthorised'] as const
+export type OutageState = (typeof STATES)[number]
+
+const [STATE, FAILURES_IN_ROW, REFUSALS_IN_ROW, FAILED_PROBES] = [0, 1, 2, 3] as const
+const [SINCE, NEXT_PROBE] = [0, 1] as const
+export const OUTAGE_CELLS = { ints: 4, floats: 2 } as const
+
+/** The outage of a destination at one moment. All times are of the monotonic clock. */
+export interface OutageReading {
+  readonly state: OutageState
+  /** When the attempt that opened it ended. */
+  readonly since: number
+  readonly nextProbe: number
+  /** Failed probes since the outage began: they count for every waiting event. */
+  readonly failedProbes: number
+}
 
 /**
  * What an attempt says about the destination as a whole: it works, it fails (1xx, 5xx, no answer), it refuses us, or its token
@@ -21,42 +38,42 @@ export type Sign = 'good' | 'failed' | 'refused' | 'unauthorised'
  *
  * @see contracts/delivery.md §2a [D648], §3 [D607, D637], §4 [D611]
  */
-export class Outage {
-  #state: OutageState = 'ok'
-  #failuresInRow = 0
-  #refusalsInRow = 0
-  #since = 0
-  #nextProbe = 0
-  #failedProbes = 0
+export class Outage implements OutageReading {
+  readonly #ints: Int32Array
+  readonly #floats: Float64Array
+
+  constructor({ ints, floats }: Cells = privateCells(OUTAGE_CELLS.ints, OUTAGE_CELLS.floats)) {
+    this.#ints = ints
+    this.#floats = floats
+  }
 
   get state(): OutageState {
-    return this.#state
+    return STATES[Atomics.load(this.#ints, STATE)]!
   }
 
-  /** When the attempt that opened it ended, by the monotonic clock. */
   get since(): number {
-    return this.#since
+    return this.#floats[SINCE]!
   }
 
-  /** The next probe's time by the monotonic clock. */
   get nextProbe(): number {
-    return this.#nextProbe
+    return this.#floats[NEXT_PROBE]!
   }
 
-  /** Failed probes since the outage began: they count for every waiting event. */
   get failedProbes(): number {
-    return this.#failedProbes
+    return this.#ints[FAILED_PROBES]!
   }
 
   /** Takes an attempt into account. @returns whether the state changed. */
   note(sign: Sign, isProbe: boolean, now: number): boolean {
-    this.#failuresInRow = sign === 'failed' ? this.#failuresInRow + 1 : 0
-    this.#refusalsInRow = sign === 'refused' ? this.#refusalsInRow + 1 : 0
-    switch (this.#state) {
+    const failures = sign === 'failed' ? this.#ints[FAILURES_IN_ROW]! + 1 : 0
+    const refusals = sign === 'refused' ? this.#ints[REFUSALS_IN_ROW]! + 1 : 0
+    this.#ints[FAILURES_IN_ROW] = failures
+    this.#ints[REFUSALS_IN_ROW] = refusals
+    switch (this.state) {
       case 'ok':
         if (sign === 'unauthorised') return this.#begin('unauthorised', now)
-        if (this.#failuresInRow >= FAILURES_UNTIL_REST) return this.#begin('resting', now)
-        if (this.#refusalsInRow >= REFUSALS_UNTIL_UNAUTHORISED) return this.#begin('unauthorised', now)
+        if (failures >= FAILURES_UNTIL_REST) return this.#begin('resting', now)
+        if (refusals >= REFUSALS_UNTIL_UNAUTHORISED) return this.#begin('unauthorised', now)
         return false
       case 'resting':
         if (sign === 'unauthorised') return this.#begin('unauthorised', now)
@@ -67,37 +84,37 @@ export class Outage {
         break
     }
     if (isProbe) {
-      this.#failedProbes++
-      this.#nextProbe = now + this.#restMs()
+      this.#ints[FAILED_PROBES]!++
+      this.#floats[NEXT_PROBE] = now + this.#restMs()
     }
     return false
   }
 
   /** What a changed configuration may have mended is tried at once. */
   probeSoon(now: number): void {
-    if (this.#state === 'unauthorised') this.#nextProbe = now
+    if (this.state === 'unauthorised') this.#floats[NEXT_PROBE] = now
   }
 
   /** Time that does not count, because the destination was switched off. */
   shift(ms: number): void {
-    this.#since += ms
+    this.#floats[SINCE]! += ms
   }
 
-  #begin(state: OutageState, now: number): boolean {
-    this.#state = state
-    this.#since = now
-    this.#failedProbes = 0
-    this.#nextProbe = now + this.#restMs()
+  #begin(state: 'resting' | 'unauthorised', now: number): boolean {
+    Atomics.store(this.#ints, STATE, STATES.indexOf(state))
+    this.#floats[SINCE] = now
+    this.#ints[FAILED_PROBES] = 0
+    this.#floats[NEXT_PROBE] = now + this.#restMs()
     return true
   }
 
   #end(): boolean {
-    this.#state = 'ok'
-    this.#failuresInRow = this.#refusalsInRow = 0
+    Atomics.store(this.#ints, STATE, STATES.indexOf('ok'))
+    this.#ints[FAILURES_IN_ROW] = this.#ints[REFUSALS_IN_ROW] = 0
     return true
   }
 
   #restMs(): number {
-    return this.#state === 'unauthorised' ? UNAUTHORISED_PROBE_MS : REST_MS
+    return this.state === 'unauthorised' ? UNAUTHORISED_PROBE_MS : REST_MS
   }
 }

@@ -1,15 +1,13 @@
 import type { AnswerClass } from '@millrace/protocol'
 import type { DeliveryHistory, Failed } from '../lane/delivery-history.ts'
-import { type Failing, noAnswerText } from '../lane/wait-cause.ts'
-import type { ConcurrencyLevel } from '../pace/concurrency-level.ts'
+import { noAnswerText } from '../lane/wait-cause.ts'
+import type { AttemptNote, LaneLimits } from '../limits/destination-limits.ts'
 import { type Ended, isOverload, signOf } from './classify.ts'
-import { Outage } from './outage.ts'
 
 export interface TroubleOptions {
   readonly destinationId: string
-  /** Goes down when the destination is overloaded. */
-  readonly level: ConcurrencyLevel
-  /** The outage began or ended. */
+  readonly limits: LaneLimits
+  /** The outage began or ended by an attempt of this lane. */
   readonly onChange: () => void
   readonly logger: {
     info(fields: object, text: string): void
@@ -17,27 +15,14 @@ export interface TroubleOptions {
   }
 }
 
-/** What attempts say of a destination as a whole: whether it gets events or probes, and what it does instead of taking them. */
+/** Tells the limits of a destination what the attempts of a lane say about it. */
 export class Trouble {
-  readonly outage = new Outage()
-  /** Whether the attempt under way is a probe. */
-  isProbing = false
   readonly #options: TroubleOptions
-  #lastFailure: { readonly status: number; readonly text: string } | undefined
-  #failing: Failing | undefined
+  /** Of the last failed attempt that is retried. */
+  #lastFailed: Failed | undefined
 
   constructor(options: TroubleOptions) {
     this.#options = options
-  }
-
-  /** What the last failed attempt said, for people. */
-  get lastFailure(): { readonly status: number; readonly text: string } | undefined {
-    return this.#lastFailure
-  }
-
-  /** What the destination has done since its last good answer. */
-  get failing(): Failing | undefined {
-    return this.#failing
   }
 
   /**
@@ -47,20 +32,24 @@ export class Trouble {
    * @param now monotonic.
    */
   note(result: Ended, answerClass: AnswerClass, isReplay: boolean, now: number): void {
-    const { destinationId, level, logger, onChange } = this.#options
-    const { outage } = this
-    const wasProbe = this.isProbing
-    this.isProbing = false
-    const isDelivered = answerClass === 'delivered'
-    if (isDelivered) this.#failing = undefined
-    if (result.kind === 'refused') return
-    if (!isDelivered && isOverload(result)) level.overloaded(now - result.durationMs, now)
-    if (isReplay && outage.state === 'ok') return
-    if (!outage.note(isDelivered ? 'good' : signOf(result), wasProbe, now)) return
-    const fields = { destinationId, state: outage.state, status: result.status }
-    if (outage.state === 'ok') logger.info(fields, 'destination answers again')
+    const { destinationId, limits, logger, onChange } = this.#options
+    if (!limits.note(this.#noteOf(result, answerClass, isReplay, now), now)) return
+    const state = limits.outageState
+    const fields = { destinationId, state, status: result.status }
+    if (state === 'ok') logger.info(fields, 'destination answers again')
     else logger.warn(fields, 'destination is failing: only probes are sent')
     onChange()
+  }
+
+  #noteOf(result: Ended, answerClass: AnswerClass, isReplay: boolean, now: number): AttemptNote {
+    const saysNothing = isReplay && this.#options.limits.outageState === 'ok'
+    if (answerClass === 'delivered') return saysNothing ? DELIVERED_REPLAY : DELIVERED
+    if (result.kind === 'refused') return REFUSED
+    return {
+      sign: saysNothing ? undefined : signOf(result),
+      isDelivered: false,
+      overloadedSince: isOverload(result) ? now - result.durationMs : undefined,
+    }
   }
 
   /**
@@ -76,17 +65,23 @@ export class Trouble {
     history: DeliveryHistory,
     startedAt: number,
   ) {
-    this.#lastFailure = { status, text }
+    const { limits } = this.#options
     if (answerClass === 'abort') {
-      if (kind === 'answer') this.#failing = undefined
+      limits.noteFailure({ status, text }, kind === 'answer' ? undefined : null)
       return
     }
-    const before = this.#failing?.last
+    const before = this.#lastFailed
     const noAnswer = kind === 'answer' ? null : noAnswerText(text)
     const failed: Failed = kind === 'answer' ? { status, noAnswer } : { status: null, noAnswer }
     // One object for many events.
     const last = before?.status === failed.status && before.noAnswer === noAnswer ? before : failed
+    this.#lastFailed = last
     history.lastFailed = last
-    this.#failing = { since: this.#failing?.since ?? startedAt, last }
+    limits.noteFailure({ status, text }, { since: limits.failing?.since ?? startedAt, last })
   }
 }
+
+const DELIVERED: AttemptNote = { sign: 'good', isDelivered: true, overloadedSince: undefined }
+const DELIVERED_REPLAY: AttemptNote = { ...DELIVERED, sign: undefined }
+/** The egress guard refused the address: the destination was not asked. */
+const REFUSED: AttemptNote = { sign: undefined, isDelivered: false, overloadedSince: undefined }

@@ -3,8 +3,8 @@ import { abortReason, classOf, type Ended } from '../failure/classify.ts'
 import { type ClockReading, giveUpAfterAttempt } from '../failure/give-up.ts'
 import { retryAfterMs, retryWaitMs } from '../failure/retry-schedule.ts'
 import type { Trouble } from '../failure/trouble.ts'
+import type { LaneLimits } from '../limits/destination-limits.ts'
 import type { OutboundRequest } from '../outbound/outbound-request.ts'
-import type { ConcurrencyLevel } from '../pace/concurrency-level.ts'
 import type { LatencyWindow } from '../pace/latency-window.ts'
 import type { Stage } from '../store/flush.ts'
 import { INTERNAL_ERROR } from '../store/replaced-rows.ts'
@@ -23,7 +23,7 @@ export interface DeliveryAttemptsDeps {
   readonly calls: CallsInFlight
   readonly recorder: OutcomeRecorder
   readonly trouble: Trouble
-  readonly level: ConcurrencyLevel
+  readonly limits: LaneLimits
   readonly payloads: Payloads
   readonly latency: LatencyWindow
   readonly settings: () => LaneSettings
@@ -56,8 +56,6 @@ export interface EndedCall {
  */
 export class DeliveryAttempts {
   readonly #deps: DeliveryAttemptsDeps
-  /** Events delivered since the start. */
-  #delivered = 0
 
   constructor(deps: DeliveryAttemptsDeps) {
     this.#deps = deps
@@ -81,7 +79,7 @@ export class DeliveryAttempts {
     try {
       const prepared = event.transformed?.kind === 'dropped' ? 'dropped' : this.#prepared(event)
       if (prepared !== 'dropped' && 'requests' in prepared) return prepared
-      this.#deps.trouble.isProbing = false
+      this.#deps.limits.endProbe()
       if (prepared === 'dropped') {
         this.#deps.recorder.dropped(event)
         this.#deps.onSettled(event)
@@ -114,13 +112,13 @@ export class DeliveryAttempts {
   #call(event: LaneEvent, ready: ReadyRequests, number: number): void {
     const request = ready.requests[number]
     if (request === undefined) {
-      this.#deps.trouble.isProbing = false
+      this.#deps.limits.endProbe()
       const aborted = ready.sendsAfterAbort ? abortedAttempt(event) : undefined
       if (aborted !== undefined) {
         this.giveUp(event, 'delivery', `answered ${aborted.status}`)
         return
       }
-      this.#delivered++
+      this.#deps.limits.countDelivered()
       this.#deps.recorder.delivered(event)
       this.#deps.onSettled(event)
       return
@@ -135,7 +133,7 @@ export class DeliveryAttempts {
   }
 
   #judge(event: LaneEvent, ready: ReadyRequests, call: EndedCall): void {
-    const wasProbe = this.#deps.trouble.isProbing
+    const wasProbe = this.#deps.limits.isProbing
     const answerClass = this.judge(call.result, ready.classify, event.replayed !== undefined)
     if (answerClass === 'delivered' && ready.requests.length === 1 && this.#isPlain(event)) {
       this.#deliveredAtOnce(event, call)
@@ -161,13 +159,12 @@ export class DeliveryAttempts {
 
   /** Classifies an answer, and notes what it says about the destination. */
   judge(result: Ended, classify: Classify | undefined, isReplay: boolean): AnswerClass {
-    const { options, trouble, latency, level, onJudged } = this.#deps
+    const { options, trouble, latency, onJudged } = this.#deps
     const answerClass = classOf(result, classify)
     options.onAttempt(answerClass)
     trouble.note(result, answerClass, isReplay, options.clock.monotonic())
     onJudged()
     latency.add(result.durationMs)
-    if (answerClass === 'delivered') level.delivered()
     return answerClass
   }
 
@@ -178,7 +175,7 @@ export class DeliveryAttempts {
       return
     }
     this.#note(event, ready, call, 'delivered', false)
-    this.#delivered++
+    this.#deps.limits.countDelivered()
     this.#deps.recorder.delivered(event)
   }
 
@@ -193,18 +190,18 @@ export class DeliveryAttempts {
   }
 
   #deliveredAtOnce(event: LaneEvent, { result, startedAt, events }: EndedCall): void {
-    this.#delivered++
+    this.#deps.limits.countDelivered()
     this.#deps.recorder.deliveredAtOnce(event, result.status, result.durationMs, startedAt, events)
   }
 
   #note(event: LaneEvent, ready: ReadyRequests, call: EndedCall, answerClass: AnswerClass, wasProbe: boolean): void {
     const { number, request, result, startedAt, events } = call
-    const { options, payloads, trouble } = this.#deps
+    const { options, payloads, trouble, limits } = this.#deps
     event.history ??= newHistory(startedAt, options.clock.monotonic() - result.durationMs)
     const { history } = event
     history.attempts++
     // A failed probe already counts for every waiting event, including this one.
-    if (!wasProbe || trouble.outage.state !== 'resting') history.attemptsSinceStart++
+    if (!wasProbe || limits.outageState !== 'resting') history.attemptsSinceStart++
     const text = keptText(ready.mask(result.text), answerClass)
     noteAttempt(history, number, () => ready.show(request), {
       at: formatTime(startedAt),
@@ -221,8 +218,8 @@ export class DeliveryAttempts {
 
   /** Dead-letters an event whose failed attempt was its last. @returns whether it was. */
   giveUpIfDue(event: LaneEvent, result: Ended): boolean {
-    const { outage } = this.#deps.trouble
-    const reason = giveUpAfterAttempt(event, result, this.#delivered, outage, this.#moment())
+    const { deliveredEvents, outage } = this.#deps.limits
+    const reason = giveUpAfterAttempt(event, result, deliveredEvents, outage, this.#moment())
     if (reason !== undefined) this.giveUp(event, 'delivery', reason)
     return reason !== undefined
   }
@@ -236,7 +233,7 @@ export class DeliveryAttempts {
   }
 
   #aborted(event: LaneEvent): void {
-    this.#deps.trouble.isProbing = false
+    this.#deps.limits.endProbe()
     if (event.state !== 'sending') return
     event.state = 'ready'
     // Delivered requests are recorded, so that they are not sent again.
@@ -254,7 +251,7 @@ export class DeliveryAttempts {
 
   /** Dead-letters an event on which our code or the destination's failed; other events are not affected. */
   fail(event: LaneEvent, error: Error & { code?: unknown }): void {
-    this.#deps.trouble.isProbing = false
+    this.#deps.limits.endProbe()
     if (event.state === 'done') throw error
     if (error.code === 'DESTINATION_CODE') {
       this.giveUp(event, 'dest_transformation', this.#deps.options.mask(error.message))
@@ -271,7 +268,7 @@ export class DeliveryAttempts {
 
   /** Ends an event as a dead letter. */
   giveUp(event: LaneEvent, stage: Stage, reason: string): void {
-    this.#deps.recorder.deadLetter(event, stage, reason, this.#deps.trouble.lastFailure)
+    this.#deps.recorder.deadLetter(event, stage, reason, this.#deps.limits.lastFailure)
     this.#deps.onSettled(event)
   }
 

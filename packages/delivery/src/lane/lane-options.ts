@@ -1,5 +1,6 @@
 import type { AnswerClass } from '@millrace/protocol'
 import type { Clock } from '@millrace/std'
+import type { DestinationLimits } from '../limits/destination-limits.ts'
 import type { OutboundClient } from '../outbound/outbound-client.ts'
 import type { AnswerHeaders } from '../outbound/outbound-request.ts'
 import type { ThrottleRule } from '../pace/throttle.ts'
@@ -32,6 +33,8 @@ export interface LaneOptions {
   /** 0 ≤ random < 1, for jitter. */
   readonly random: () => number
   readonly client: LaneClient
+  /** Shared by all lanes of the destination. */
+  readonly limits: DestinationLimits
   readonly outcomes: LaneOutcomes
   readonly memory: MemoryBudget
   readonly settings: LaneSettings

@@ -1,11 +1,10 @@
 import type { Waiting } from '@millrace/wording'
 import type { Ended } from '../failure/classify.ts'
 import type { ClockReading } from '../failure/give-up.ts'
-import type { Outage } from '../failure/outage.ts'
+import type { OutageState } from '../failure/outage.ts'
 import { Trouble } from '../failure/trouble.ts'
-import { ConcurrencyLevel } from '../pace/concurrency-level.ts'
+import type { LaneLimits } from '../limits/destination-limits.ts'
 import { LatencyWindow } from '../pace/latency-window.ts'
-import { Throttle } from '../pace/throttle.ts'
 import type { JourneyWrite } from '../store/flush.ts'
 import { Alarm } from './alarm.ts'
 import { DeliveryAttempts } from './attempts.ts'
@@ -40,7 +39,8 @@ const AFTER_FAULT_MS = 1_000
 
 /**
  * Delivers the events of one destination: in order per user, as concurrently as the destination tolerates, with retries until
- * each event has its outcome. Lanes share no state, so one destination's failure does not affect the others.
+ * each event has its outcome. Lanes of one destination share its limits; nothing else is shared, so one destination's failure does
+ * not affect the others.
  *
  * A waiting event is a link and a due time; one timer serves the whole lane.
  *
@@ -56,22 +56,25 @@ export class Lane {
   readonly #progress: { partition: number; stream: number; progress: Progress }[] = []
   readonly #calls: CallsInFlight
   readonly #trouble: Trouble
-  readonly #level: ConcurrencyLevel
+  readonly #limits: LaneLimits
   readonly #recorder: OutcomeRecorder
   readonly #parking: Parking
   readonly #attempts: DeliveryAttempts
   readonly #probing: Probing
   readonly #batching: Batching
-  #throttle: Throttle | undefined
   #userStage: UserStage | undefined
   #disabledSince: number | undefined
   #isStopped = false
   #isPumping = false
   #isThrottled = false
+  /** Other lanes of the destination have all calls. */
+  #isRefused = false
   /** The last internal fault outside of any event. */
   #fault: string | undefined
   /** Events are sent only by `runAlone`. */
   #isAlone = false
+  /** Called when the limits may let an event go that runs alone. */
+  #onAloneWoken: () => void = () => {}
   /** Events that `takeAlone` removed from the queue and that are not finished. */
   readonly #aside: LaneEvent[] = []
   #onAtRest: ((event: LaneEvent) => void) | undefined
@@ -82,20 +85,19 @@ export class Lane {
     this.destinationId = options.destinationId
     this.#options = options
     this.#settings = options.settings
-    this.#level = new ConcurrencyLevel(options.settings.concurrency)
-    this.#throttle = throttleOf(options.settings)
-    this.#calls = new CallsInFlight(options.client)
+    this.#limits = options.limits.join(options.settings, () => this.#woken(), options.clock.monotonic())
+    this.#calls = new CallsInFlight(options.client, this.#limits)
     this.#payloads = new Payloads(options)
     this.#alarm = new Alarm(options.clock, () => this.pump())
     this.#recorder = new OutcomeRecorder(options, options.settings.revision)
-    this.#trouble = new Trouble({ ...options, level: this.#level, onChange: () => this.#alarm.ringWithin(0) })
+    this.#trouble = new Trouble({ ...options, limits: this.#limits, onChange: () => this.#alarm.ringWithin(0) })
     this.#parking = new Parking(this.#recorder, this.#payloads)
     this.#attempts = new DeliveryAttempts({
       options,
       calls: this.#calls,
       recorder: this.#recorder,
       trouble: this.#trouble,
-      level: this.#level,
+      limits: this.#limits,
       payloads: this.#payloads,
       latency: this.latency,
       settings: () => this.#settings,
@@ -107,7 +109,7 @@ export class Lane {
     })
     this.#probing = new Probing({
       queue: this.#queue,
-      trouble: this.#trouble,
+      limits: this.#limits,
       payloads: this.#payloads,
       calls: this.#calls,
       alarm: this.#alarm,
@@ -177,11 +179,8 @@ export class Lane {
 
   /** @param transform user code for events that are not yet being sent. */
   configure(settings: LaneSettings, transform: Transform | undefined): void {
-    const { concurrency, throttle } = settings
     this.#batching.disband()
-    this.#level.setHighest(concurrency)
-    if (JSON.stringify(throttle) !== JSON.stringify(this.#settings.throttle)) this.#throttle = throttleOf(settings)
-    if (settings.revision !== this.#settings.revision) this.#trouble.outage.probeSoon(this.#options.clock.monotonic())
+    this.#limits.configure(settings, this.#options.clock.monotonic())
     this.#settings = settings
     this.#recorder.revision = settings.revision
     this.#replaceUserStage(transform)
@@ -192,14 +191,15 @@ export class Lane {
   setEnabled(isEnabled: boolean): void {
     if (isEnabled === (this.#disabledSince === undefined)) return
     const now = this.#options.clock.monotonic()
+    this.#limits.setEnabled(isEnabled, now)
     if (!isEnabled) {
       this.#batching.disband()
+      this.#limits.stopWaiting()
       this.#disabledSince = now
       return
     }
     const passed = now - this.#disabledSince!
     this.#disabledSince = undefined
-    this.#trouble.outage.shift(passed)
     for (const event of this.#queue.unfinished) passOver(event.history, passed)
     this.#alarm.ringWithin(0)
   }
@@ -246,11 +246,15 @@ export class Lane {
    * @param deadline calls unanswered by then are aborted; they are repeated after a restart.
    */
   async stop(deadline: Promise<void>): Promise<void> {
-    if (this.#trouble.outage.state === 'ok') this.#batching.startAll()
+    if (this.#limits.outageState === 'ok') this.#batching.startAll()
     this.#isStopped = true
+    this.#calls.returnUnused()
+    this.#limits.stopWaiting()
+    this.#onAloneWoken()
     this.#userStage?.close()
     this.#alarm.close()
     await this.#calls.settled(deadline)
+    this.#limits.close()
     for (const event of this.#queue.unfinished) this.#payloads.drop(event)
     await this.#options.client.close()
   }
@@ -285,12 +289,21 @@ export class Lane {
       if (event.state === 'loading') this.#setAside(event)
       return
     }
-    const throttleMs = () => this.#throttleMs(event, this.#options.clock.monotonic())
-    for (let waitMs = throttleMs(); waitMs > 0; waitMs = throttleMs()) {
-      await new Promise<void>((resolve) => this.#options.clock.setTimer(resolve, waitMs))
-      if (this.#isStopped) return
+    const isReplay = event.replayed !== undefined
+    let mayCall = this.#limits.takeCall(isReplay)
+    while (!mayCall && this.#limits.outageState === 'ok' && !this.#isStopped) {
+      await new Promise<void>((resolve) => {
+        this.#onAloneWoken = resolve
+      })
+      mayCall = this.#limits.takeCall(isReplay)
     }
-    if (this.#trouble.outage.state !== 'ok') {
+    const throttleMs = () => this.#throttleMs(event, this.#options.clock.monotonic())
+    for (let waitMs = throttleMs(); waitMs > 0 && !this.#isStopped; waitMs = throttleMs()) {
+      await new Promise<void>((resolve) => this.#options.clock.setTimer(resolve, waitMs))
+    }
+    if (this.#isStopped || !mayCall || this.#limits.outageState !== 'ok') {
+      if (mayCall) this.#limits.returnCall(isReplay)
+      if (this.#isStopped) return
       this.#parking.park(event)
       this.#setAside(event)
       return
@@ -300,7 +313,9 @@ export class Lane {
         if (rested === event) resolve()
       }
     })
+    this.#calls.takeOver(event)
     this.#attempts.start(event)
+    this.#calls.returnUnused()
     await atRest
     this.#onAtRest = undefined
   }
@@ -367,11 +382,11 @@ export class Lane {
   }
 
   get concurrency(): number {
-    return this.#level.current
+    return this.#limits.concurrency
   }
 
-  get outage(): Pick<Outage, 'state'> {
-    return this.#trouble.outage
+  get outage(): { readonly state: OutageState } {
+    return { state: this.#limits.outageState }
   }
 
   get isThrottled(): boolean {
@@ -396,7 +411,7 @@ export class Lane {
 
   /** Status and text of the last failed attempt. */
   get lastFailure(): { status: number; text: string } | undefined {
-    return this.#trouble.lastFailure
+    return this.#limits.lastFailure
   }
 
   // Sending
@@ -419,27 +434,37 @@ export class Lane {
       this.#alarm.ringWithin(AFTER_FAULT_MS)
     } finally {
       this.#isPumping = false
+      this.#calls.returnUnused()
     }
   }
 
   #pump(): void {
     this.#userStage?.run()
-    if (this.#trouble.outage.state !== 'ok') {
+    if (this.#limits.outageState !== 'ok') {
       this.#batching.disband()
+      this.#calls.returnUnused()
+      this.#limits.stopWaiting()
       this.#probing.probe()
       return
     }
     const now = this.#options.clock.monotonic()
     const nextDue = this.#queue.takeDueRetries(now)
     if (nextDue !== undefined) this.#alarm.ringWithin(nextDue - now)
-    this.#isThrottled = false
-    if (this.#settings.batchEvents > 1) {
-      this.#batching.pump(now)
-      return
-    }
-    while (this.#calls.count < this.#level.current) {
+    this.#isThrottled = this.#isRefused = false
+    if (this.#settings.batchEvents > 1) this.#batching.pump(now)
+    else this.#startReady(now)
+    if (!this.#isThrottled && !this.#isRefused) this.#limits.stopWaiting()
+  }
+
+  #startReady(now: number): void {
+    while (this.#calls.mayAdd) {
       const event = this.#takeReady()
       if (event === undefined) break
+      if (!this.#calls.reserve(event)) {
+        this.#queue.putBack(event)
+        this.#isRefused = true
+        break
+      }
       const waitMs = this.#throttleMs(event, now)
       if (waitMs > 0) {
         this.#queue.putBack(event)
@@ -453,7 +478,7 @@ export class Lane {
   /** Removes the next event that can be sent now from the queue. */
   #takeReady(): LaneEvent | undefined {
     while (this.#options.outcomes.unpersisted < MAX_UNPERSISTED) {
-      const event = this.#queue.takeReady(this.#mayReplay())
+      const event = this.#queue.takeReady(this.#calls.mayReplay)
       if (event === undefined) return undefined
       if (this.#queue.hold(event)) {
         this.#leaveMemory(event)
@@ -475,16 +500,15 @@ export class Lane {
     this.#alarm.ringWithin(waitMs)
   }
 
-  /** Replays use at most half of the concurrency and of a throttle's window, so that live traffic has the rest. */
-  #mayReplay(): boolean {
-    return this.#calls.ofReplays < Math.max(1, Math.floor(this.#level.current / 2))
-  }
-
   /** How long an event has to wait for the throttle; 0 if it took its place. */
   #throttleMs({ replayed }: LaneEvent, now: number): number {
-    if (this.#throttle === undefined) return 0
-    const { limit } = this.#throttle.rule
-    return this.#throttle.take(now, replayed === undefined ? limit : Math.max(1, Math.floor(limit / 2)))
+    return this.#limits.takeThrottle(replayed !== undefined, now)
+  }
+
+  /** The limits may let the lane go on. */
+  #woken(): void {
+    this.#onAloneWoken()
+    this.pump()
   }
 
   /** Unloads an event: one that may wait for days must not hold memory that ready events need. */
@@ -520,6 +544,8 @@ export class Lane {
       onRetry: (events, result, waitMs) => this.#retryTogether(events, result, waitMs),
       onUnsent: (events) => this.#putBackUnsent(events),
       onEnd: () => {
+        // A batch that ends inside of `pump` had no call.
+        if (!this.#isPumping) this.#calls.endBatch()
         onRoom()
         this.pump()
       },
@@ -527,7 +553,6 @@ export class Lane {
     return new Batching({
       queue: this.#queue,
       calls: this.#calls,
-      level: this.#level,
       memory,
       batchEvents: () => this.#settings.batchEvents,
       alarm: this.#alarm,
@@ -542,6 +567,9 @@ export class Lane {
       },
       throttleMs: (event, now) => this.#throttleMs(event, now),
       onThrottled: (waitMs) => this.#throttled(waitMs),
+      onRefused: () => {
+        this.#isRefused = true
+      },
     })
   }
 
@@ -603,8 +631,8 @@ export class Lane {
 
   async #loadReady(): Promise<void> {
     if (this.#payloads.isLoading) return
-    const most = Math.max(1, Math.min(LOADED_TOGETHER, this.#level.current * this.#settings.batchEvents))
-    const events = this.#queue.takeUnloaded(this.#mayReplay(), most)
+    const most = Math.max(1, Math.min(LOADED_TOGETHER, this.#limits.concurrency * this.#settings.batchEvents))
+    const events = this.#queue.takeUnloaded(this.#calls.mayReplay, most)
     for (const event of events) event.state = 'loading'
     await this.#load(events)
     for (const event of events.reverse()) if (event.state === 'loading') this.#queue.putBack(event)
@@ -658,8 +686,8 @@ export class Lane {
     return {
       isEnabled: this.#disabledSince === undefined,
       isThrottled: this.#isThrottled,
-      outage: this.#trouble.outage,
-      failing: this.#trouble.failing,
+      outage: this.#limits.outage,
+      failing: this.#limits.failing,
       nextRetry: this.#queue.nextRetry(),
       wallTime: (at) => now + at - monotonic,
     }
@@ -668,8 +696,4 @@ export class Lane {
   #moment(): ClockReading {
     return { now: this.#options.clock.now(), monotonic: this.#options.clock.monotonic() }
   }
-}
-
-function throttleOf({ throttle }: LaneSettings): Throttle | undefined {
-  return throttle === null ? undefined : new Throttle(throttle)
 }

@@ -1,7 +1,7 @@
 import type { Clock } from '@millrace/std'
 import { allGivenUpInOutage } from '../failure/give-up.ts'
 import { GIVE_UP_AFTER_MS } from '../failure/retry-schedule.ts'
-import type { Trouble } from '../failure/trouble.ts'
+import type { LaneLimits } from '../limits/destination-limits.ts'
 import type { Alarm } from './alarm.ts'
 import type { CallsInFlight } from './calls-in-flight.ts'
 import { isWaiting, type LaneEvent } from './lane-event.ts'
@@ -11,7 +11,7 @@ import { LOADED_TOGETHER, type Payloads } from './payloads.ts'
 /** Parts of a lane that probing uses. */
 export interface ProbingDeps {
   readonly queue: LaneQueue
-  readonly trouble: Trouble
+  readonly limits: LaneLimits
   readonly payloads: Payloads
   readonly calls: CallsInFlight
   readonly alarm: Alarm
@@ -41,31 +41,42 @@ export class Probing {
 
   /** An event was added to the lane. */
   sweepFor({ acceptedAt }: LaneEvent): void {
-    if (this.#deps.trouble.outage.state === 'ok') return
+    if (this.#deps.limits.outageState === 'ok') return
     this.#isSweepDue ||= this.#deps.clock.now() - acceptedAt >= GIVE_UP_AFTER_MS
   }
 
   /** Sends the first waiting event when a probe is due, and gives up events beyond their retry limit. */
   probe(): void {
     this.#giveUpWaiting()
-    if (this.#isGivingUp || this.#deps.trouble.isProbing || this.#deps.calls.count > 0) return
-    const waitMs = this.#deps.trouble.outage.nextProbe - this.#deps.clock.monotonic()
+    if (this.#isGivingUp) return
+    const { limits, calls, alarm, queue, clock } = this.#deps
+    const now = clock.monotonic()
+    const waitMs = limits.probeWaitMs(now)
     if (waitMs > 0) {
-      this.#deps.alarm.ringWithin(waitMs)
+      // Without a time, the limits wake the lane.
+      if (waitMs < Number.POSITIVE_INFINITY) alarm.ringWithin(waitMs)
       return
     }
-    const first = this.#deps.queue.earliest()
+    const first = queue.earliest()
     if (first === undefined) return
-    this.#deps.trouble.isProbing = true
-    this.#deps.queue.stopWaiting(first)
+    const isReplay = first.replayed !== undefined
+    if (!limits.takeProbe(isReplay, now)) {
+      // Another lane was faster, or has ended the outage.
+      alarm.ringWithin(0)
+      return
+    }
+    queue.stopWaiting(first)
     first.state = 'loading'
     void this.#deps.loadOne(first).then((isReady) => {
       if (isReady) {
+        calls.takeOver(first)
         this.#deps.start(first)
+        calls.returnUnused()
       } else {
-        this.#deps.trouble.isProbing = false
-        if (first.state === 'loading') this.#deps.queue.putBack(first)
-        this.#deps.alarm.ringWithin(0)
+        limits.endProbe()
+        limits.returnCall(isReplay)
+        if (first.state === 'loading') queue.putBack(first)
+        alarm.ringWithin(0)
       }
     })
   }
@@ -76,7 +87,7 @@ export class Probing {
     const { clock } = this.#deps
     const given = allGivenUpInOutage(
       this.#deps.queue,
-      this.#deps.trouble.outage,
+      this.#deps.limits.outage,
       { now: clock.now(), monotonic: clock.monotonic() },
       LOADED_TOGETHER,
     )
@@ -86,7 +97,7 @@ export class Probing {
     void this.#deps.load(given.map(({ event }) => event)).then(() => {
       for (const { event, reason } of given) {
         // The outage may have ended in the meantime.
-        if (this.#deps.trouble.outage.state === 'ok') break
+        if (this.#deps.limits.outageState === 'ok') break
         if (isWaiting(event) && event.payload !== undefined) this.#deps.giveUp(event, reason)
       }
       this.#isGivingUp = false

@@ -1,5 +1,5 @@
 import type { Waiting } from '@millrace/wording'
-import type { Outage } from '../failure/outage.ts'
+import type { OutageReading } from '../failure/outage.ts'
 import type { Failed } from './delivery-history.ts'
 import type { LaneEvent } from './lane-event.ts'
 
@@ -14,7 +14,7 @@ export interface Failing {
 export interface LaneSituation {
   readonly isEnabled: boolean
   readonly isThrottled: boolean
-  readonly outage: Pick<Outage, 'state' | 'nextProbe'>
+  readonly outage: Pick<OutageReading, 'state' | 'nextProbe'>
   readonly failing: Failing | undefined
   /** Time of the next retry by the monotonic clock; undefined if there is none. */
   readonly nextRetry: number | undefined

@@ -7,6 +7,7 @@ import {
   type LaneEvent,
   type LaneOutcomes,
   type LaneSettings,
+  LocalDestinationLimits,
   type Prepared,
   type Transform,
 } from '@millrace/delivery'
@@ -87,6 +88,7 @@ export class DestinationDelivery {
       clock,
       random,
       client: this.#newClient(),
+      limits: new LocalDestinationLimits(),
       outcomes: this.#outcomes,
       memory,
       settings: this.#laneSettings(),

@@ -1,5 +1,4 @@
 import { type Clock, Queue } from '@millrace/std'
-import type { ConcurrencyLevel } from '../../pace/concurrency-level.ts'
 import type { Alarm } from '../alarm.ts'
 import type { DeliveryAttempts } from '../attempts.ts'
 import type { CallsInFlight } from '../calls-in-flight.ts'
@@ -15,7 +14,6 @@ import type { BatchAttempts } from './batch-attempts.ts'
 export interface BatchingDeps {
   readonly queue: LaneQueue
   readonly calls: CallsInFlight
-  readonly level: ConcurrencyLevel
   readonly memory: MemoryBudget
   /** Maximum events of a batch. */
   readonly batchEvents: () => number
@@ -32,6 +30,8 @@ export interface BatchingDeps {
   /** @returns how long the event has to wait for the throttle; 0 if it took its place. */
   readonly throttleMs: (event: LaneEvent, now: number) => number
   readonly onThrottled: (waitMs: number) => void
+  /** Other lanes of the destination have all calls; the lane is woken. */
+  readonly onRefused: () => void
 }
 
 interface Follower {
@@ -56,8 +56,8 @@ export class Batching {
   /** Blocked events whose earlier events have all joined one batch. */
   readonly #followers = new Queue<Follower>()
   #isLoadingFollowers = false
-  /** Since the last pump; the lane rings when the throttle lets the next event go. */
-  #isThrottled = false
+  /** Since the last pump; the lane is woken when the next event may go. */
+  #isRefused = false
 
   constructor(deps: BatchingDeps) {
     this.#deps = deps
@@ -66,7 +66,7 @@ export class Batching {
   /** Takes what is ready, and starts what is due. */
   pump(now: number): void {
     const wasIdle = this.#deps.calls.count === 0
-    this.#isThrottled = false
+    this.#isRefused = false
     for (let goesOn = true; goesOn; ) {
       const isCrowded = this.#isCrowded || this.#deps.memory.isUsedUp
       this.#start(now, (batch) => isCrowded || batch.isFull || batch.dueAt <= now)
@@ -74,7 +74,7 @@ export class Batching {
     }
     if (wasIdle) this.#start(now, () => true)
     const first = this.#filling.values().next().value
-    if (first !== undefined && this.#hasSlot() && !this.#isThrottled)
+    if (first !== undefined && this.#deps.calls.mayAdd && !this.#isRefused)
       this.#deps.alarm.ringWithin(Math.max(0, first.dueAt - now))
   }
 
@@ -113,8 +113,13 @@ export class Batching {
     for (const event of events.toReversed()) this.#deps.queue.putBackUnsent(event)
   }
 
-  #hasSlot(): boolean {
-    return this.#deps.calls.count < this.#deps.level.current
+  #reserve(event: LaneEvent): boolean {
+    const { calls, onRefused } = this.#deps
+    if (!calls.mayAdd) return false
+    if (calls.reserve(event)) return true
+    this.#isRefused = true
+    onRefused()
+    return false
   }
 
   /** @returns whether there may be more to take. */
@@ -124,7 +129,7 @@ export class Batching {
     const ready = this.#deps.attempts.prepare(event)
     if (ready === undefined || this.#join(event, ready, now)) return true
     const isAlone = ready.part === undefined || ready.part.bytes > ready.part.joiner.maxBytes
-    if (isAlone && this.#hasSlot()) {
+    if (isAlone && this.#reserve(event)) {
       const waitMs = this.#deps.throttleMs(event, now)
       if (waitMs === 0) {
         this.#deps.attempts.startReady(event, ready)
@@ -210,8 +215,9 @@ export class Batching {
   #start(now: number, isMeant: (batch: Batch) => boolean): boolean {
     let isStarted = false
     for (const [key, batch] of this.#filling) {
-      if (!this.#hasSlot()) break
+      if (!this.#deps.calls.mayAdd) break
       if (!isMeant(batch)) continue
+      if (!this.#reserve(batch.events[0]!)) break
       const allowed = this.#allowedBy(batch, now)
       if (allowed === 0) break
       this.#filling.delete(key)
@@ -238,7 +244,7 @@ export class Batching {
   }
 
   #throttled(waitMs: number): void {
-    this.#isThrottled = true
+    this.#isRefused = true
     this.#deps.onThrottled(waitMs)
   }
 

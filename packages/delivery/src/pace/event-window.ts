@@ -1,0 +1,59 @@
+/** When the events of a throttle's window went, and through which lanes; oldest first. */
+export interface EventWindow {
+  /** Adds an event; times never go back. */
+  add(at: number, lane: number): void
+  /** Removes the events that left the window until `now`. @param onGone called with lanes and their numbers of events. */
+  removeGone(now: number, windowMs: number, onGone: (lane: number, events: number) => void): void
+  /** The time of the event that `events` others followed or, if there are fewer, of the oldest one. */
+  timeBefore(events: number): number
+  /** The last time that was added. */
+  readonly last: number
+  /** How many events of a lane are in the window. */
+  eventsOf(lane: number): number
+  reset(): void
+}
+
+/** The arrays are cut when so many of their events, and half of them, have left the window. */
+const MOST_GONE = 1_024
+
+/** Each event by itself. */
+export class ExactWindow implements EventWindow {
+  #times: number[] = []
+  #lanes: number[] = []
+  #first = 0
+
+  get last(): number {
+    return this.#times.at(-1) ?? Number.NEGATIVE_INFINITY
+  }
+
+  add(at: number, lane: number): void {
+    this.#times.push(at)
+    this.#lanes.push(lane)
+  }
+
+  removeGone(now: number, windowMs: number, onGone: (lane: number, events: number) => void): void {
+    while (this.#first < this.#times.length && this.#times[this.#first]! + windowMs <= now) {
+      onGone(this.#lanes[this.#first++]!, 1)
+    }
+    if (this.#first < MOST_GONE || this.#first < this.#times.length / 2) return
+    this.#times = this.#times.slice(this.#first)
+    this.#lanes = this.#lanes.slice(this.#first)
+    this.#first = 0
+  }
+
+  timeBefore(events: number): number {
+    return this.#times[Math.max(this.#first, this.#times.length - 1 - events)]!
+  }
+
+  eventsOf(lane: number): number {
+    let events = 0
+    for (let at = this.#first; at < this.#lanes.length; at++) if (this.#lanes[at] === lane) events++
+    return events
+  }
+
+  reset(): void {
+    this.#times = []
+    this.#lanes = []
+    this.#first = 0
+  }
+}
