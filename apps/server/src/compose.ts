@@ -77,7 +77,7 @@ export async function compose(options: ComposeOptions): Promise<Product> {
   const shared = { ...common, storage, controlPlane, callers, registry, sandboxes, outbound, ending }
   const delivery = opened.use(await startDelivery(shared))
   const catalog = opened.use(startCatalog(shared))
-  const ingest = opened.use(openIngest({ ...shared, parsed: delivery.delivery.shards[0]!.parsed, baseUrl }))
+  const ingest = opened.use(openIngest({ ...shared, parsed: delivery.parsed, baseUrl }))
   const testing = opened.use(openTesting(shared))
   const { shownSettings } = options
   const given = { delivery: delivery.delivery, ingest: ingest.counts, shownSettings, dashboardFolder }

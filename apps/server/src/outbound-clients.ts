@@ -5,6 +5,9 @@ import type { Settings } from './config/settings.ts'
 /** Maximum of connections to one origin of one destination; also limits its concurrency. */
 const MAX_CONNECTIONS = 1_000
 
+/** The settings that outbound clients follow. */
+export type OutboundSettings = Pick<Settings, 'egressAllow' | 'egressDeny' | 'egressProxy' | 'host' | 'httpTimeoutMs'>
+
 type ClientOptions = ConstructorParameters<typeof OutboundClient>[0]
 
 /** Creates the outbound clients: all follow the rules of the settings, and share the DNS cache. */
@@ -12,7 +15,7 @@ export class OutboundClients {
   readonly #options: Omit<ClientOptions, 'lookup'>
   readonly #names: HostNames
 
-  constructor(settings: Settings, clock: Clock) {
+  constructor(settings: OutboundSettings, clock: Clock) {
     this.#names = new HostNames({ clock })
     this.#options = {
       tokens: new OAuthTokens({ clock }),

@@ -1,5 +1,5 @@
 import { mkdirSync } from 'node:fs'
-import { type DeliveryStore, SqliteDeliveryStore } from '@millrace/delivery'
+import { SqliteDeliveryStore } from '@millrace/delivery'
 import { SqliteEventLog } from '@millrace/log'
 import { SchemaCatalog } from '@millrace/schema-catalog'
 import type { Clock } from '@millrace/std'
@@ -27,7 +27,7 @@ interface StorageNeeds {
 /** The event log and the delivery store, on SQLite in the data folder. The configuration has its own database. */
 export interface StoragePart extends Part {
   readonly disk: DiskSpace
-  readonly store: DeliveryStore
+  readonly store: SqliteDeliveryStore
   readonly catalog: SchemaCatalog
   readonly log: SqliteEventLog
 }

@@ -1,4 +1,4 @@
-import type { ShardStore, MemoryBudget } from '@millrace/delivery'
+import type { DestinationLimits, MemoryBudget, ShardStore } from '@millrace/delivery'
 import type { DestinationModule } from '@millrace/destinations'
 import type { LogReader } from '@millrace/log'
 import type { Clock, Logger } from '@millrace/std'
@@ -23,6 +23,8 @@ export interface ShardDeps {
   readonly random: () => number
   readonly userAgent: string
   readonly memory: MemoryBudget
+  /** The limits of a destination, which all its lanes share. */
+  readonly limitsOf: (destinationId: string) => DestinationLimits
   readonly metrics: DeliveryMetrics
   readonly live: LiveSink
   readonly onDelivered: DeliveryDeps['onDelivered']

@@ -14,7 +14,7 @@ import { outcomesNow } from './events/outcomes-now.ts'
 import { type TraceAsked, traceEvents } from './events/traces.ts'
 import type { Configuration, ConfigurationChange } from './following/configuration.ts'
 import { ConfiguredSources } from './following/configured-sources.ts'
-import { type Removed, Removals } from './following/removals.ts'
+import { Removals, type Removed } from './following/removals.ts'
 import { Spans } from './following/spans.ts'
 import { type PositionOf, StartingPlaces } from './following/starting-places.ts'
 import type { PartitionNeeds, ReplayedTake, Shard } from './host/shard.ts'
@@ -232,7 +232,10 @@ export class Pipeline implements Shard {
     if (writesIndex) await this.#index.flush()
     const needs: PartitionNeeds[] = []
     for (const partition of this.partitions) {
-      const neededFrom = this.#orNothing(partition, Math.min(this.#passed(partition), this.#deliveries.neededFrom(partition)))
+      const neededFrom = this.#orNothing(
+        partition,
+        Math.min(this.#passed(partition), this.#deliveries.neededFrom(partition)),
+      )
       const kept = this.#backed.kept(partition)
       if (dropsKept && kept !== undefined && kept.from < neededFrom) {
         await store.backlog.dropKept({ partition, before: Math.min(neededFrom, kept.to) })

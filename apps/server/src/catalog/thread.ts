@@ -1,6 +1,11 @@
 import { workerData } from 'node:worker_threads'
 import { ForwardReader } from '@millrace/log'
-import { type CatalogLog, type CatalogThreadData, reportUnreadable, serveCatalog } from '@millrace/schema-catalog/thread'
+import {
+  type CatalogLog,
+  type CatalogThreadData,
+  reportUnreadable,
+  serveCatalog,
+} from '@millrace/schema-catalog/thread'
 import { systemClock } from '@millrace/std'
 
 /** The thread's data in addition to the catalog's options. */

@@ -160,6 +160,12 @@ const SERVER = {
     factor: MB,
     zero: 'no bound',
   }),
+  deliveryThreads: optionalNumber('MILLRACE_DELIVERY_THREADS', {
+    purpose:
+      'Threads that deliver; default: one less than there are processors, at most 8. 1: the main thread delivers.',
+    from: 1,
+    to: 16,
+  }),
   deliveryMemoryBytes: number('MILLRACE_DELIVERY_MEMORY_MB', 256, {
     purpose: 'Memory for events in delivery, over all destinations, in MB.',
     from: 1,

@@ -1,4 +1,5 @@
 import {
+  arePackagesInstalled,
   type CatalogRequest,
   capturedObject,
   type DestinationCatalog,
@@ -13,6 +14,7 @@ import type {
   SendRemote,
 } from '@millrace/destinations'
 import type { JsonObject } from '@millrace/protocol'
+import type { Settings } from '../config/settings.ts'
 
 /** Stands for the whole event while the catalog cannot run, so that the event waits. */
 const HELD: RemoteUnit = { index: 0, name: 'catalog' }
@@ -37,6 +39,14 @@ export function catalogTypes(catalog: DestinationCatalog, trouble: string | unde
       return module
     },
   }
+}
+
+/** Why the catalog cannot run; undefined if it can. */
+export function catalogTrouble({
+  isDestinationCatalogOn,
+}: Pick<Settings, 'isDestinationCatalogOn'>): string | undefined {
+  if (!isDestinationCatalogOn) return 'Destination catalog is switched off'
+  return arePackagesInstalled() ? undefined : 'Destination catalog is not installed'
 }
 
 function remoteCode(catalog: DestinationCatalog, name: string, trouble: string | undefined): RemoteCode {

@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { type ControlPlane, MILLRACE, type SourceType, sourceClass } from '@millrace/control-plane'
 import { INTERNAL_ERROR } from '@millrace/delivery'
 import type { DestinationRegistry } from '@millrace/destinations'
@@ -8,11 +9,15 @@ import {
   ENDED_THE_PROCESS,
   liveRoute,
   localShard,
+  type OpenShards,
   type Pipeline,
+  type RemoteShard,
 } from '@millrace/pipeline'
 import type { Clock } from '@millrace/std'
 import type { Sandboxes } from '@millrace/transformations'
 import type { Settings } from '../config/settings.ts'
+import { deliveryThreads } from '../delivery-threads/delivery-threads.ts'
+import type { Faults } from '../faults.ts'
 import { counter, gauges, type MetricSample } from '../http/prometheus-text.ts'
 import type { ServerLogger } from '../logger.ts'
 import type { OutboundClients } from '../outbound-clients.ts'
@@ -20,6 +25,7 @@ import type { StoragePart } from '../storage.ts'
 import { VERSION } from '../version.ts'
 import type { Part } from './part.ts'
 
+const MAX_DEFAULT_THREADS = 8
 const TRACES_KEPT_MS = 168 * 3_600_000
 
 interface DeliveryNeeds {
@@ -29,21 +35,24 @@ interface DeliveryNeeds {
   readonly registry: DestinationRegistry
   readonly sandboxes: Sandboxes
   readonly outbound: OutboundClients
+  readonly faults: Faults
   readonly clock: Clock
   readonly logger: ServerLogger
 }
 
 /** Reads the log and delivers to the destinations. */
 export interface DeliveryPart extends Part {
-  readonly delivery: DeliveryHost<Pipeline>
+  readonly delivery: DeliveryHost<Pipeline | RemoteShard>
+  /** Receives parsed records, if the shard on this thread can use them. */
+  readonly parsed: Pipeline['parsed']
 }
 
 /** Resumes where the last run stopped, and follows configuration changes. */
 export async function startDelivery(needs: DeliveryNeeds): Promise<DeliveryPart> {
-  const { settings, controlPlane, registry, sandboxes, outbound, clock, logger } = needs
+  const { settings, controlPlane, registry, sandboxes, outbound, faults, clock, logger } = needs
   const { log, store, catalog, disk } = needs.storage
   const shared = { log, store, clock, random: Math.random, logger }
-  const openShards = localShard({
+  const onThisThread = localShard({
     ...shared,
     findModule: (type) => registry.find(type),
     sourceClass: (type) => sourceClass(type as SourceType),
@@ -57,7 +66,11 @@ export async function startDelivery(needs: DeliveryNeeds): Promise<DeliveryPart>
     userAgent: `Millrace/${VERSION}`,
     memoryBytes: settings.deliveryMemoryBytes,
   })
-  const delivery = await DeliveryHost.start({
+  const threads = threadCount(settings)
+  const onThreads = deliveryThreads(threads, { settings, log, store, controlPlane, sandboxes, faults, logger })
+  const openShards: OpenShards<Pipeline | RemoteShard> = (context) =>
+    threads === 1 || context.recovery.isOneAtATime ? onThisThread(context) : onThreads(context)
+  const delivery = await DeliveryHost.start<Pipeline | RemoteShard>({
     ...shared,
     openShards,
     configuration: controlPlane.snapshot(),
@@ -81,6 +94,7 @@ export async function startDelivery(needs: DeliveryNeeds): Promise<DeliveryPart>
   return {
     role: 'pipeline',
     delivery,
+    parsed: parsedBy(delivery.shards),
     v2Routes: [deliveryRoutes(delivery), liveRoute(delivery.live, ({ actor }) => controlPlane.isCurrent(actor))],
     checks: {
       delivery: { trouble: () => delivery.trouble(), stops: 'routing' },
@@ -99,6 +113,17 @@ export async function startDelivery(needs: DeliveryNeeds): Promise<DeliveryPart>
     drain: (deadline) => delivery.stop(deadline),
     [Symbol.asyncDispose]: () => delivery.stop(Promise.resolve()),
   }
+}
+
+/** Threads parse the records themselves. */
+function parsedBy(shards: readonly (Pipeline | RemoteShard)[]): Pipeline['parsed'] {
+  const [shard] = shards
+  return shard !== undefined && 'parsed' in shard ? shard.parsed : { keep: () => {}, drop: () => {} }
+}
+
+/** One processor is for accepting. */
+function threadCount({ deliveryThreads }: Settings): number {
+  return deliveryThreads ?? Math.max(1, Math.min(MAX_DEFAULT_THREADS, availableParallelism() - 1))
 }
 
 const INTERNAL_REASONS = [INTERNAL_ERROR, ENDED_THE_PROCESS]

@@ -1,8 +1,8 @@
-import { arePackagesInstalled, DestinationCatalog } from '@millrace/destination-catalog'
+import { DestinationCatalog } from '@millrace/destination-catalog'
 import type { MoreTypes } from '@millrace/destinations'
 import type { Clock } from '@millrace/std'
 import type { Settings } from '../config/settings.ts'
-import { catalogTypes } from '../destination-catalog/catalog-types.ts'
+import { catalogTrouble, catalogTypes } from '../destination-catalog/catalog-types.ts'
 import { counter, type MetricSample } from '../http/prometheus-text.ts'
 import type { ServerLogger } from '../logger.ts'
 import type { Part } from './part.ts'
@@ -23,7 +23,7 @@ export function openDestinationCatalog(needs: DestinationCatalogNeeds): Part & {
     memoryMb: settings.destinationCatalogMemoryMb,
   })
   return {
-    types: catalogTypes(catalog, troubleOf(settings)),
+    types: catalogTypes(catalog, catalogTrouble(settings)),
     metrics: () => [
       counter(
         'millrace_destination_catalog_blocked_total',
@@ -36,9 +36,4 @@ export function openDestinationCatalog(needs: DestinationCatalogNeeds): Part & {
     ],
     [Symbol.asyncDispose]: () => catalog[Symbol.asyncDispose](),
   }
-}
-
-function troubleOf({ isDestinationCatalogOn }: Settings): string | undefined {
-  if (!isDestinationCatalogOn) return 'Destination catalog is switched off'
-  return arePackagesInstalled() ? undefined : 'Destination catalog is not installed'
 }

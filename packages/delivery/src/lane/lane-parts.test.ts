@@ -10,7 +10,7 @@ import { Alarm } from './alarm.ts'
 import { addAttempt } from './delivery-history.ts'
 import { KeyOrder } from './key-order.ts'
 import { LaneEvent } from './lane-event.ts'
-import { MemoryBudget } from './memory-budget.ts'
+import { LocalMemoryBudget } from './memory-budget.ts'
 import { Progress } from './progress.ts'
 import type { Attempt } from './request-history.ts'
 
@@ -186,7 +186,7 @@ test('of many attempts the first 5 and the last 15 are kept', () => {
 })
 
 test('a memory budget is used up at its bound', () => {
-  const memory = new MemoryBudget(100)
+  const memory = new LocalMemoryBudget(100)
   memory.take(99)
   expect(memory.isUsedUp).toBe(false)
   memory.take(1)

@@ -1,4 +1,4 @@
-import { STREAMS, type Offset, type Stream } from '../event-log.ts'
+import { type Offset, STREAMS, type Stream } from '../event-log.ts'
 import { type StreamNumber, streamNumber } from './segments/stream-number.ts'
 
 /*

@@ -1,6 +1,15 @@
 import type { MessagePort } from 'node:worker_threads'
 import { PortCalls } from '@millrace/std'
-import type { FramedResult, LogReader, Offset, OffsetRange, ReadResult, StoredRecord, Stream, Tally } from '../event-log.ts'
+import type {
+  FramedResult,
+  LogReader,
+  Offset,
+  OffsetRange,
+  ReadResult,
+  StoredRecord,
+  Stream,
+  Tally,
+} from '../event-log.ts'
 import { STREAMS } from '../event-log.ts'
 import { recordOf } from '../frames.ts'
 import { BackReader } from './back-reader.ts'

@@ -1,8 +1,8 @@
 import type { BacklogStore, KeptRecord } from '@millrace/delivery'
 import {
   addToTally,
-  type LogReader,
   type FramedResult,
+  type LogReader,
   type Offset,
   type OffsetRange,
   type ReadResult,

@@ -1,12 +1,5 @@
 import type { DeliveryStore, KeptRecord } from '@millrace/delivery'
-import {
-  duplicateBytes,
-  framedRecords,
-  type OffsetRange,
-  STREAMS,
-  type StoredRecord,
-  streamOf,
-} from '@millrace/log'
+import { duplicateBytes, framedRecords, type OffsetRange, STREAMS, type StoredRecord, streamOf } from '@millrace/log'
 import { encodedSize, encodeRecord, eventCount } from '@millrace/protocol'
 import type { DestinationDelivery } from '../delivery/destination-delivery.ts'
 import type { BackedLog } from './backed-log.ts'

@@ -1,11 +1,12 @@
 import type {
-  ShardStore,
+  DestinationLimits,
   EventPlaceKey,
   Lane,
   LaneEvent,
   MemoryBudget,
   OutboundClient,
   Position,
+  ShardStore,
 } from '@millrace/delivery'
 import type { DestinationModule } from '@millrace/destinations'
 import type { LogReader } from '@millrace/log'
@@ -27,6 +28,8 @@ export interface DeliveryDeps {
   readonly clock: Clock
   readonly random: () => number
   readonly memory: MemoryBudget
+  /** The limits of a destination, which all its lanes share. */
+  readonly limitsOf: (destinationId: string) => DestinationLimits
   readonly parsed: ParsedRecords
   readonly metrics: DeliveryMetrics
   readonly tallies: LogTallies

@@ -7,7 +7,6 @@ import {
   type LaneEvent,
   type LaneOutcomes,
   type LaneSettings,
-  LocalDestinationLimits,
   type Prepared,
   type Transform,
 } from '@millrace/delivery'
@@ -81,14 +80,14 @@ export class DestinationDelivery {
   }
 
   #newLane(): Lane {
-    const { store, clock, random, memory, metrics, logger, onDelivered } = this.#deps
+    const { store, clock, random, memory, limitsOf, metrics, logger, onDelivered } = this.#deps
     const { id } = this.#destination
     return new Lane({
       destinationId: id,
       clock,
       random,
       client: this.#newClient(),
-      limits: new LocalDestinationLimits(),
+      limits: limitsOf(id),
       outcomes: this.#outcomes,
       memory,
       settings: this.#laneSettings(),

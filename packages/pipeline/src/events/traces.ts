@@ -1,9 +1,9 @@
 import {
-  type ShardStore,
   type LaneEvent,
   outcomeOfDeadLetter,
   type Recorded,
   type RequestHistory,
+  type ShardStore,
 } from '@millrace/delivery'
 import type { LogReader } from '@millrace/log'
 import {
@@ -74,7 +74,10 @@ export interface TraceAsked {
  *
  * @see contracts/delivery.md §8 [D623]
  */
-export async function traceEvents(sources: TraceSources, { messageId, sourceId, render }: TraceAsked): Promise<object[]> {
+export async function traceEvents(
+  sources: TraceSources,
+  { messageId, sourceId, render }: TraceAsked,
+): Promise<object[]> {
   const { log, partitions, index } = sources
   const traces: object[] = []
   for (const position of await index.find(messageId)) {

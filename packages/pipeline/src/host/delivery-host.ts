@@ -318,7 +318,9 @@ export class DeliveryHost<S extends Shard = Shard> {
 
   /** What each destination does, by shard. @param destinationIds absent: all. */
   activity(destinationIds?: readonly string[]): Promise<ReadonlyMap<string, ShardActivity>[]> {
-    return Promise.all(this.#shards.map((shard) => shard.activity(destinationIds) as Promise<Map<string, ShardActivity>>))
+    return Promise.all(
+      this.#shards.map((shard) => shard.activity(destinationIds) as Promise<Map<string, ShardActivity>>),
+    )
   }
 
   /** An event that ran alone when the process ended gets its outcome before any other work. */

@@ -1,11 +1,11 @@
-import { MemoryBudget } from '@millrace/delivery'
+import { LocalDestinationLimits, LocalMemoryBudget } from '@millrace/delivery'
 import { deliveryOf } from '../delivery/delivered-listeners.ts'
 import { Pipeline } from '../pipeline.ts'
 import type { ShardDeps } from '../pipeline-options.ts'
 import type { OpenShards } from './delivery-host.ts'
 
 export interface LocalShardOptions
-  extends Omit<ShardDeps, 'metrics' | 'live' | 'memory' | 'onDelivered' | 'onReplayEnded'> {
+  extends Omit<ShardDeps, 'metrics' | 'live' | 'memory' | 'limitsOf' | 'onDelivered' | 'onReplayEnded'> {
   readonly memoryBytes: number
 }
 
@@ -13,10 +13,14 @@ export interface LocalShardOptions
 export function localShard({ memoryBytes, ...deps }: LocalShardOptions): OpenShards<Pipeline> {
   return async ({ configuration, recovery, delivered, ...shared }) => {
     const partitions = [...Array(deps.log.partitions).keys()]
-    const memory = new MemoryBudget(memoryBytes)
+    const memory = new LocalMemoryBudget(memoryBytes)
+    // The one lane of the destination joins them.
+    const limitsOf = () => new LocalDestinationLimits()
     const onDelivered: ShardDeps['onDelivered'] = (...delivery) => {
       if (delivered.isWatched) delivered.tell(deliveryOf(...delivery))
     }
-    return [await Pipeline.start({ ...deps, ...shared, memory, partitions, configuration, recovery, onDelivered })]
+    return [
+      await Pipeline.start({ ...deps, ...shared, memory, limitsOf, partitions, configuration, recovery, onDelivered }),
+    ]
   }
 }

@@ -4,8 +4,8 @@ import type { FastifyPluginAsync } from 'fastify'
 import { groupJson } from '../events/dead-letter-groups.ts'
 import { deadLetterSummary } from '../events/dead-letters.ts'
 import { eventsPage } from '../events/event-route.ts'
-import { jobRoutes } from '../jobs/routes.ts'
 import type { DeliveryHost } from '../host/delivery-host.ts'
+import { jobRoutes } from '../jobs/routes.ts'
 import { DEAD_LETTERS_IN_WORDS } from './dead-letters.openapi.ts'
 import { LIST_IN_WORDS, STATE_IN_WORDS, STATES_IN_WORDS, TRACE_IN_WORDS } from './events.openapi.ts'
 import { time } from './time.ts'
@@ -29,7 +29,10 @@ export function deliveryRoutes(
     app.get('/events/:messageId', { config: { describe: TRACE_IN_WORDS } }, async (request) => {
       const { messageId } = request.params as { messageId: string }
       const query = request.query as Query
-      const found = await delivery.trace(messageId, { sourceId: text(query, 'sourceId'), render: text(query, 'render') })
+      const found = await delivery.trace(messageId, {
+        sourceId: text(query, 'sourceId'),
+        render: text(query, 'render'),
+      })
       if (found.length === 0) throw new ApiError('not_found', `Event with messageId ${messageId} not found`)
       return { events: found }
     })

@@ -30,9 +30,7 @@ test.each([1, 3])(
         for (const stream of ['live', 'backfill']) {
           for (const id of ['a-0', 'a-4094', 'b-0', 'b-1', 'c-0', 'c-9']) {
             const messageId = `${source}-${stream}-${id}`
-            expect(await run.delivery.trace(messageId), messageId).toMatchObject([
-              { messageId, sourceId: source },
-            ])
+            expect(await run.delivery.trace(messageId), messageId).toMatchObject([{ messageId, sourceId: source }])
           }
         }
       }

@@ -105,10 +105,7 @@ export class Stats {
   }
 
   /** The unfinished step, from counters that are not sampled yet; undefined if it is outside the range. */
-  async #current(
-    { from, to, stepMs }: StatsRange,
-    destinationIds: readonly string[],
-  ): Promise<StatsStep | undefined> {
+  async #current({ from, to, stepMs }: StatsRange, destinationIds: readonly string[]): Promise<StatsStep | undefined> {
     const now = this.#options.clock.now()
     const at = now - (now % stepMs)
     const isBegun = now % SHORT_STEP_MS > 0

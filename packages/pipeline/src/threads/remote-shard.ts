@@ -10,6 +10,7 @@ import type { ConfigurationChange } from '../following/configuration.ts'
 import type { ReplayedTake, Shard } from '../host/shard.ts'
 import type { LoggedLine } from '../stages/live-user-code.ts'
 import type { ShardCalls, ShardNotice, ShardStart, ThreadLoad, Watched } from './calls.ts'
+import { plainConfiguration } from './plain-configuration.ts'
 
 export interface RemoteShardOptions {
   /** The module that calls `serveShard`, and its data. */
@@ -37,7 +38,7 @@ export class RemoteShard implements Shard {
   static async start(start: ShardStart, options: RemoteShardOptions): Promise<RemoteShard> {
     const shard = new RemoteShard(start.partitions, options)
     try {
-      await shard.#thread.call('start', start)
+      await shard.#thread.call('start', { ...start, configuration: plainConfiguration(start.configuration) })
       return shard
     } catch (error) {
       await shard.#thread.stop()
@@ -63,8 +64,8 @@ export class RemoteShard implements Shard {
     return this.#thread.call('resumed', undefined)
   }
 
-  configure(change: ConfigurationChange) {
-    return this.#thread.call('configure', change)
+  configure({ configuration, ends }: ConfigurationChange) {
+    return this.#thread.call('configure', { configuration: plainConfiguration(configuration), ends })
   }
 
   waiting(scope: Scope): Promise<number> {

@@ -6,11 +6,13 @@ import type { ThreadEventLog } from '@millrace/log'
 import { answerCalls, notifyCaller, PortCalls } from '@millrace/std'
 import { deliveryOf } from '../delivery/delivered-listeners.ts'
 import { DeliveryMetrics } from '../delivery/delivery-metrics.ts'
+import type { Configuration } from '../following/configuration.ts'
 import { Pipeline } from '../pipeline.ts'
 import type { ShardDeps } from '../pipeline-options.ts'
 import type { LiveUserCodeAccess } from '../stages/live-user-code.ts'
 import type { HostCalls, ShardCalls, ShardNotice, ShardStart, Watched } from './calls.ts'
 import { LiveNotices } from './live-notices.ts'
+import { withKnownObjects } from './plain-configuration.ts'
 
 export interface ServedShard
   extends Omit<ShardDeps, 'log' | 'store' | 'metrics' | 'live' | 'userCode' | 'onDelivered' | 'onReplayEnded'> {
@@ -42,6 +44,7 @@ export function serveShard(served: ServedShard): void {
   let watched: Watched = { live: false, delivered: false, capturing: [] }
   let utilization = performance.eventLoopUtilization()
   let shard: Pipeline | undefined
+  let known: Configuration | undefined
 
   const userCode: LiveUserCodeAccess = {
     run: ({ credentials: _, ...run }) => hostCalls.call('runCode', run),
@@ -55,6 +58,7 @@ export function serveShard(served: ServedShard): void {
   }
   const start = async ({ partitions, configuration, watched }: ShardStart) => {
     watch(watched)
+    known = configuration
     shard = await Pipeline.start({
       ...served,
       partitions,
@@ -90,7 +94,10 @@ export function serveShard(served: ServedShard): void {
       return { busy, cpuMs: (user + system) / 1_000 }
     },
     resumed: () => shard!.resumed(),
-    configure: (change) => shard!.configure(change),
+    configure: ({ configuration, ends }) => {
+      known = withKnownObjects(known!, configuration)
+      return shard!.configure({ configuration: known, ends })
+    },
     waiting: (scope) => shard!.waiting(scope),
     trace: (asked) => shard!.trace(asked),
     outcomesNow: (events) => shard!.outcomesNow(events),

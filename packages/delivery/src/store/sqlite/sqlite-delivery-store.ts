@@ -108,7 +108,6 @@ export class SqliteDeliveryStore implements DeliveryStore {
     await this.#thread.call('close', undefined).catch(() => {})
     await this.#thread.stop()
   }
-
 }
 
 function outcomeThread(file: string, clock: Clock): ReaderThread<OutcomeThreadCalls> {

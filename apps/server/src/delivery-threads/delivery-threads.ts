@@ -1,0 +1,116 @@
+import { MessageChannel } from 'node:worker_threads'
+import type { ControlPlane } from '@millrace/control-plane'
+import { SharedMemoryBudget, type SqliteDeliveryStore } from '@millrace/delivery'
+import type { SqliteEventLog } from '@millrace/log'
+import { type HostCalls, type OpenShards, RemoteShard, type ShardContext, type Watched } from '@millrace/pipeline'
+import { answerCalls, type Logger } from '@millrace/std'
+import type { Sandboxes } from '@millrace/transformations'
+import type { Settings } from '../config/settings.ts'
+import type { Faults } from '../faults.ts'
+import type { DeliveryThreadData } from './thread.ts'
+
+interface ThreadNeeds {
+  readonly settings: Settings
+  readonly log: SqliteEventLog
+  readonly store: SqliteDeliveryStore
+  readonly controlPlane: ControlPlane
+  readonly sandboxes: Sandboxes
+  readonly faults: Faults
+  readonly logger: Logger
+}
+
+/**
+ * Starts delivery threads, which own the partitions by turns: thread 2 of 4 owns 1, 5, 9 and 13.
+ *
+ * @param count 2 or more.
+ * @see contracts/delivery.md §11a [D654]
+ */
+export function deliveryThreads(count: number, needs: ThreadNeeds): OpenShards<RemoteShard> {
+  return async (context) => {
+    const { log, controlPlane } = needs
+    const memory = SharedMemoryBudget.of(needs.settings.deliveryMemoryBytes)
+    const shards: RemoteShard[] = []
+    const watched = () => watchedNow(context, controlPlane)
+    try {
+      for (let number = 1; number <= count; number++) {
+        const partitions = [...Array(log.partitions).keys()].filter((partition) => partition % count === number - 1)
+        shards.push(await startThread(number, partitions, watched(), memory, context, needs))
+      }
+    } catch (error) {
+      await Promise.all(shards.map((shard) => shard.stop(Promise.resolve())))
+      throw error
+    }
+    const tellAll = () => {
+      const now = watched()
+      for (const shard of shards) shard.watch(now)
+    }
+    context.live.onWatched = tellAll
+    context.delivered.onWatched = tellAll
+    controlPlane.onChange(tellAll)
+    log.onDamage((partition, range) => {
+      for (const shard of shards) shard.noteDamage(partition, range)
+    })
+    return shards
+  }
+}
+
+function startThread(
+  number: number,
+  partitions: readonly number[],
+  watched: Watched,
+  memory: SharedMemoryBudget,
+  { configuration, live, delivered, onReplayEnded }: ShardContext,
+  needs: ThreadNeeds,
+): Promise<RemoteShard> {
+  const { settings, log, store, controlPlane, faults, logger } = needs
+  const { egressAllow, egressDeny, egressProxy, host, httpTimeoutMs } = settings
+  const { isDestinationCatalogOn, destinationCatalogWorkers, destinationCatalogMemoryMb } = settings
+  const data: DeliveryThreadData = {
+    settings: {
+      ...{ egressAllow, egressDeny, egressProxy, host, httpTimeoutMs },
+      ...{ isDestinationCatalogOn, destinationCatalogWorkers, destinationCatalogMemoryMb },
+    },
+    log: log.share(),
+    store: store.connect(),
+    host: hostPort(needs),
+    memory: memory.memory,
+  }
+  const transfer = [data.log.port, data.store, data.host]
+  return RemoteShard.start(
+    { partitions, watched, configuration },
+    {
+      thread: { file: new URL('./thread.ts', import.meta.url), data, transfer },
+      number,
+      live,
+      delivered,
+      onReplayEnded,
+      onLoggedLine: (transformationId, line) => controlPlane.logLines.add(transformationId, [line]),
+      onDamage: (offset) => {
+        log.inspect(offset).catch((error: Error) => logger.error({ err: error }, 'the log cannot be read'))
+      },
+      onFault: (error) => faults.report(`Delivery thread ${number} ended`, error),
+      logger,
+    },
+  )
+}
+
+/** Answers a delivery thread. */
+function hostPort({ sandboxes, controlPlane }: ThreadNeeds) {
+  const { port1, port2 } = new MessageChannel()
+  const calls: HostCalls = {
+    runCode: (run) => sandboxes.run({ ...run, credentials: controlPlane.credentials.values() }),
+  }
+  answerCalls(calls, port1, 'as they come')
+  // The port must not keep a process alive that has stopped.
+  port1.unref()
+  return port2
+}
+
+function watchedNow({ live, delivered }: ShardContext, controlPlane: ControlPlane): Watched {
+  const transformations = [...controlPlane.snapshot().transformations.values()]
+  return {
+    live: live.isWatched,
+    delivered: delivered.isWatched,
+    capturing: transformations.filter(({ captureLogs }) => captureLogs).map(({ id }) => id),
+  }
+}

@@ -1,0 +1,65 @@
+import { type MessagePort, workerData } from 'node:worker_threads'
+import { type SourceType, sourceClass } from '@millrace/control-plane'
+import { ConnectedDeliveryStore, LocalDestinationLimits, SharedMemoryBudget } from '@millrace/delivery'
+import { DestinationCatalog } from '@millrace/destination-catalog'
+import { DestinationRegistry } from '@millrace/destinations'
+import { type SharedLog, ThreadEventLog } from '@millrace/log'
+import { serveShard, tellHost } from '@millrace/pipeline/thread'
+import { systemClock as clock } from '@millrace/std'
+import type { Settings } from '../config/settings.ts'
+import { catalogTrouble, catalogTypes } from '../destination-catalog/catalog-types.ts'
+import { OutboundClients, type OutboundSettings } from '../outbound-clients.ts'
+import { VERSION } from '../version.ts'
+
+export type ThreadSettings = OutboundSettings &
+  Pick<Settings, 'isDestinationCatalogOn' | 'destinationCatalogWorkers' | 'destinationCatalogMemoryMb'>
+
+/** What a delivery thread is started with; the ports move to it. */
+export interface DeliveryThreadData {
+  readonly settings: ThreadSettings
+  readonly log: SharedLog
+  readonly store: MessagePort
+  readonly host: MessagePort
+  readonly memory: SharedArrayBuffer
+}
+
+/** A delivery thread: one shard with its own connections, over the log's files. */
+const { settings, log, store, host, memory } = workerData as DeliveryThreadData
+
+const logger = {
+  debug: () => {},
+  info: (fields: object, text: string) => tellHost({ kind: 'log', level: 'info', fields, text }),
+  warn: (fields: object, text: string) => tellHost({ kind: 'log', level: 'warn', fields, text }),
+  error: (fields: object, text: string) => tellHost({ kind: 'log', level: 'error', fields, text }),
+}
+const onFault = (error: Error) => tellHost({ kind: 'fault', error })
+const catalog = new DestinationCatalog({
+  clock,
+  logger,
+  workers: settings.destinationCatalogWorkers,
+  memoryMb: settings.destinationCatalogMemoryMb,
+})
+const registry = await DestinationRegistry.load({
+  more: catalogTypes(catalog, catalogTrouble(settings)),
+  now: () => clock.now(),
+})
+const outbound = new OutboundClients(settings, clock)
+
+serveShard({
+  log: new ThreadEventLog(log, (offset) => tellHost({ kind: 'damage', offset }), onFault),
+  store: new ConnectedDeliveryStore(store, { clock, logger, onFault }),
+  host,
+  findModule: (type) => registry.find(type),
+  sourceClass: (type) => sourceClass(type as SourceType),
+  newClient: (bounds) => outbound.make(bounds),
+  clock,
+  random: Math.random,
+  userAgent: `Millrace/${VERSION}`,
+  memory: new SharedMemoryBudget(memory),
+  limitsOf: () => new LocalDestinationLimits(),
+  logger,
+  close: async () => {
+    outbound.close()
+    await catalog[Symbol.asyncDispose]()
+  },
+})

@@ -1,0 +1,1 @@
+export { type ServedShard, serveShard, tellHost } from './serve-shard.ts'
