@@ -16,6 +16,8 @@ const DEADLINE_MS = 10_000
 const ASK_AGAIN_MS = 5
 const OWNER_TOKEN = 'dev-env-owner-0123456789'
 const STANDARD = {
+  // The whole suite also runs with several threads.
+  MILLRACE_DELIVERY_THREADS: process.env['MILLRACE_DELIVERY_THREADS'] ?? '1',
   MILLRACE_PORT: '0',
   MILLRACE_API_RPM: '0',
   MILLRACE_MIN_FREE_DISK_MB: '0',

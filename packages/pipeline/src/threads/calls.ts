@@ -2,9 +2,10 @@ import type { Offset, OffsetRange } from '@millrace/log'
 import type { RecordHeader, StoredEvent } from '@millrace/protocol'
 import type { Run, RunResult } from '@millrace/transformations'
 import type { Delivery } from '../delivery/delivered-listeners.ts'
+import type { DeliveryCounts } from '../delivery/delivery-metrics.ts'
 import type { LiveResult } from '../events/live-view.ts'
 import type { Configuration } from '../following/configuration.ts'
-import type { Shard } from '../host/shard.ts'
+import type { Shard, ShardActivity } from '../host/shard.ts'
 import type { LoggedLine } from '../stages/live-user-code.ts'
 
 /** What of a delivery thread the main thread shows to people now. */
@@ -30,6 +31,12 @@ export interface ThreadLoad {
   readonly cpuMs: number
 }
 
+/** What statistics still ask for after a thread has stopped. */
+export interface LastFigures {
+  readonly counts: DeliveryCounts
+  readonly activity: ReadonlyMap<string, ShardActivity>
+}
+
 type Forwarded = Exclude<keyof Shard, 'partitions' | 'stop'>
 
 /** Calls to a delivery thread: those of its shard, and what the host tells it. */
@@ -38,8 +45,8 @@ export type ShardCalls = { [Name in Forwarded]: (request: Parameters<Shard[Name]
   watch(watched: Watched): void
   noteDamage(damage: { readonly partition: number; readonly range: OffsetRange }): void
   load(nothing: undefined): ThreadLoad
-  /** Stops delivering, and resolves when the last outcomes are written. */
-  stop(nothing: undefined): Promise<void>
+  /** Stops delivering. @returns the last figures, when the last outcomes are written. */
+  stop(nothing: undefined): Promise<LastFigures>
   /** The deadline of `stop`: calls in flight are aborted. */
   abortCalls(nothing: undefined): void
 }

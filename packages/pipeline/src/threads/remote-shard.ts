@@ -9,7 +9,7 @@ import type { TraceAsked } from '../events/traces.ts'
 import type { ConfigurationChange } from '../following/configuration.ts'
 import type { ReplayedTake, Shard } from '../host/shard.ts'
 import type { LoggedLine } from '../stages/live-user-code.ts'
-import type { ShardCalls, ShardNotice, ShardStart, ThreadLoad, Watched } from './calls.ts'
+import type { LastFigures, ShardCalls, ShardNotice, ShardStart, ThreadLoad, Watched } from './calls.ts'
 import { plainConfiguration } from './plain-configuration.ts'
 
 export interface RemoteShardOptions {
@@ -33,6 +33,7 @@ export class RemoteShard implements Shard {
   readonly partitions: readonly number[]
   readonly number: number
   readonly #thread: ThreadCalls<ShardCalls, ShardNotice>
+  #lastFigures: LastFigures | undefined
 
   /** Starts the thread, which resumes where the last owner of the partitions stopped. */
   static async start(start: ShardStart, options: RemoteShardOptions): Promise<RemoteShard> {
@@ -88,12 +89,12 @@ export class RemoteShard implements Shard {
     return this.#thread.call('states', destinationIds)
   }
 
-  activity(destinationIds?: readonly string[]) {
-    return this.#thread.call('activity', destinationIds)
+  async activity(destinationIds?: readonly string[]) {
+    return this.#lastFigures?.activity ?? this.#thread.call('activity', destinationIds)
   }
 
-  counts() {
-    return this.#thread.call('counts', undefined)
+  async counts() {
+    return this.#lastFigures?.counts ?? this.#thread.call('counts', undefined)
   }
 
   needs(request: Parameters<Shard['needs']>[0]) {
@@ -147,7 +148,11 @@ export class RemoteShard implements Shard {
   async stop(deadline: Promise<void>): Promise<void> {
     const stopped = this.#thread.call('stop', undefined)
     void deadline.then(() => this.#thread.call('abortCalls', undefined)).catch(() => {})
-    await stopped.finally(() => this.#thread.stop())
+    try {
+      this.#lastFigures = await stopped
+    } finally {
+      await this.#thread.stop()
+    }
   }
 
   watch(watched: Watched): void {

@@ -56,8 +56,8 @@ export function serveShard(served: ServedShard): void {
     watched = now
     live.isWatched = now.live
   }
-  const start = async ({ partitions, configuration, watched }: ShardStart) => {
-    watch(watched)
+  const start = async ({ partitions, configuration, watched: first }: ShardStart) => {
+    watch(first)
     known = configuration
     shard = await Pipeline.start({
       ...served,
@@ -74,11 +74,13 @@ export function serveShard(served: ServedShard): void {
     })
   }
   const stop = async () => {
-    await shard?.stop(deadline.promise)
+    await shard!.stop(deadline.promise)
+    const figures = { counts: { ...(await shard!.counts()) }, activity: await shard!.activity() }
     await store.close()
     log.close()
     await close()
     host.close()
+    return figures
   }
 
   const calls: ShardCalls = {
