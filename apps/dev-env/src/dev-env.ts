@@ -94,7 +94,7 @@ export class DevEnv implements AsyncDisposable {
   readonly sink: Sink
   readonly token: string
   readonly folder: string
-  readonly #environment: Readonly<Record<string, string>>
+  #environment: Readonly<Record<string, string>>
   readonly #parts: Parts
   #run: Run
   #made = 0
@@ -178,9 +178,10 @@ export class DevEnv implements AsyncDisposable {
     }
   }
 
-  /** Stops the product and starts it again on the same data. */
-  async restart(): Promise<void> {
+  /** Stops the product and starts it again on the same data. @param settings that change. */
+  async restart(settings: Readonly<Record<string, string>> = {}): Promise<void> {
     await this.#stop()
+    this.#environment = { ...this.#environment, ...settings }
     this.#run = await start(this.#environment, this.#parts)
   }
 

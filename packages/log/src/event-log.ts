@@ -99,6 +99,9 @@ export interface EventLog extends AsyncDisposable {
   /** The oldest retained offset and its acceptance time; undefined for an empty partition. */
   oldest(partition: number): Promise<{ offset: Offset; acceptedAt: number } | undefined>
 
+  /** The offset before which records were deleted; 0 if none were. */
+  deletedBefore(partition: number): Promise<Offset>
+
   /** The oldest storage unit that `retain` could delete; undefined if there is none, or if the broker deletes by itself. */
   oldestUnit(partition: number): Promise<OffsetRange | undefined>
 
@@ -125,7 +128,7 @@ export interface EventLog extends AsyncDisposable {
 }
 
 /** The log for those who only read it and follow it. */
-export type LogReader = Omit<EventLog, 'damaged' | 'oldestUnit' | 'retain' | 'sizeBytes' | typeof Symbol.asyncDispose>
+export type LogReader = Omit<EventLog, 'damaged' | 'deletedBefore' | 'oldestUnit' | 'retain' | 'sizeBytes' | typeof Symbol.asyncDispose>
 
 /** An append failed or was refused: the record is not visible, and never becomes visible in this process. */
 export class LogUnavailableError extends Error {

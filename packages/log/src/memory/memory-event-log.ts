@@ -118,6 +118,10 @@ export class MemoryEventLog implements EventLog, LogWriter {
     return record && { offset: record.offset, acceptedAt: record.header.acceptedAt }
   }
 
+  async deletedBefore(): Promise<Offset> {
+    return 0
+  }
+
   async oldestUnit(): Promise<undefined> {}
 
   end(partition: number): Offset {

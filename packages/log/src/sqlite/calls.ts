@@ -39,6 +39,7 @@ export type LogCalls = {
   read(request: { stream: StreamNumber; from: Offset; maxBytes: number }): { records: EncodedRecord[]; next: Offset }
   get(request: { partition: number; offsets: readonly Offset[] }): (EncodedRecord | undefined)[]
   tally(request: { stream: StreamNumber; range: OffsetRange }): [string, { events: number; bytes: number }][]
+  deletedBefore(nothing: undefined): Offset
   oldestUnit(nothing: undefined): OffsetRange | undefined
   oldest(partition: number): { offset: Offset; acceptedAt: number } | undefined
   retain(request: { finishedBefore: Offset; keepMs: number; now: number }): void

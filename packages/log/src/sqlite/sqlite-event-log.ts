@@ -192,6 +192,10 @@ export class SqliteEventLog implements EventLog, LogWriter {
     return this.#thread.call('oldest', partition)
   }
 
+  deletedBefore(): Promise<Offset> {
+    return this.#thread.call('deletedBefore', undefined)
+  }
+
   oldestUnit(): Promise<OffsetRange | undefined> {
     return this.#thread.call('oldestUnit', undefined)
   }

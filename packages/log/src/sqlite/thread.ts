@@ -37,6 +37,7 @@ answerCalls<ThreadFunctions>({
     const result = segments.read(stream, from, maxBytes)
     return new Transferred(result, buffersOf(result.records))
   },
+  deletedBefore: () => segments.deletedBefore(),
   oldestUnit: () => segments.oldestClosed(),
   retain: ({ finishedBefore, keepMs, now }) => segments.retain(finishedBefore, keepMs, now),
   sizeBytes: () => segments.sizeBytes(),

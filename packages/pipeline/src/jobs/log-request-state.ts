@@ -23,7 +23,7 @@ export function refuseUnlessReplayable({ sourceIds, destinationIds }: LogRequest
 }
 
 interface KeptRange {
-  readonly log: Pick<EventLog, 'oldest'>
+  readonly log: Pick<EventLog, 'oldest' | 'deletedBefore'>
   readonly store: Pick<DeliveryStore, 'outcomes'>
   /** The partitions that may hold events of a source. */
   readonly partitionsOf: (sourceId: string) => readonly number[]
@@ -41,8 +41,9 @@ export async function refuseUnlessKept(
 ): Promise<void> {
   for (const partition of new Set(sourceIds.flatMap((sourceId) => partitionsOf(sourceId)))) {
     const oldest = await log.oldest(partition)
-    // A log that starts at offset 0 has deleted nothing, even if it is younger than the range.
-    if (oldest !== undefined && oldest.offset > 0 && from < oldest.acceptedAt) throw older('log', oldest.acceptedAt)
+    // A log that has deleted nothing has the whole range, even if it is younger.
+    if (oldest === undefined || (await log.deletedBefore(partition)) === 0) continue
+    if (from < oldest.acceptedAt) throw older('log', oldest.acceptedAt)
   }
   if (outcomes.length === 0) return
   const dropped = await store.outcomes.droppedUntil()

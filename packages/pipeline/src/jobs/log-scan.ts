@@ -80,7 +80,7 @@ export class LogScan {
    * search.
    */
   async start(partition: number, from: number): Promise<ScanPlace> {
-    let low = (await this.#log.oldest(partition))?.offset ?? 0
+    let low = (await this.#log.oldest(partition))?.offset ?? this.#log.end(partition)
     let high = this.#log.end(partition)
     while (high - low > NEAR_OFFSETS) {
       const middle = Math.floor((low + high) / 2)
@@ -98,8 +98,7 @@ export class LogScan {
   }
 
   async #refuseLost(partition: number, offset: number): Promise<void> {
-    const oldest = await this.#log.oldest(partition)
-    const isThere = oldest !== undefined && oldest.offset <= offset
+    const isThere = (await this.#log.deletedBefore(partition)) <= offset
     if (isThere || this.#log.damaged(partition).some(({ from, to }) => from <= offset && offset < to)) return
     throw new RangeLostError('the rest of the range is no longer in the log')
   }

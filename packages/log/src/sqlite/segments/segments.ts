@@ -149,6 +149,11 @@ export class Segments {
     return undefined
   }
 
+  /** The first offset of the oldest segment, also of a damaged one. */
+  deletedBefore(): Offset {
+    return Math.min(this.#end, this.#entries[0]?.first ?? this.#end, this.#damaged[0]?.from ?? this.#end)
+  }
+
   /** The oldest segment, once it is closed. */
   oldestClosed(): OffsetRange | undefined {
     const [oldest] = this.#entries
