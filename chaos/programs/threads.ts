@@ -12,11 +12,14 @@ const DRAIN_MS = 180_000
 const FAULT_EXIT_CODE = 70
 const LAST_LINE = /^Millrace ended: .*\. Everything that was acknowledged is on disk; start it again\.$/
 
-/** Those that write, and what nothing catches: the process ends. */
+const ENVIRONMENT = { MILLRACE_UNCLEAN_ENDS: '0', MILLRACE_DELIVERY_THREADS: '2' }
+
+/** Those that write or deliver, and what nothing catches: the process ends. */
 const FAULTS: readonly EndMessage[] = [
   { end: 'log' },
   { end: 'delivery' },
   { end: 'catalog' },
+  { end: 'delivery-2' },
   { throwUnhandled: 'exception' },
   { throwUnhandled: 'rejection' },
 ]
@@ -34,8 +37,7 @@ export const threads: Program = {
     await using webhooks = await Webhooks.open(2)
     const [watched] = webhooks.all as [Hook, Hook]
     // Ends of this kind come more often here than an operator's supervisor would see them; one at a time is a run of its own.
-    const start = () =>
-      Product.start({ folder: run.folder, environment: { MILLRACE_UNCLEAN_ENDS: '0' }, canBeTold: true })
+    const start = () => Product.start({ folder: run.folder, environment: ENVIRONMENT, canBeTold: true })
     let product = await start()
     const { writeKey } = await makeSource(
       product,

@@ -429,6 +429,16 @@ export type DeliveryState = {
   }
 }
 
+export type DeliveryThread = {
+  readonly number: number
+  /** Partitions of the log that it delivers. */
+  readonly partitions: readonly number[]
+  /** Share of the last 10 s or more. */
+  readonly busyPercent: number
+  /** Processor time since the start. */
+  readonly cpuSeconds: number
+}
+
 export type Destination = {
   /** Sorts by creation. */
   readonly id: string
@@ -731,6 +741,8 @@ export type Info = {
     readonly addresses: number
     readonly lastAt: string | null
   }
+  /** The threads that deliver events. */
+  readonly deliveryThreads: readonly DeliveryThread[]
   /** Current values by variable; secrets masked. */
   readonly settings: { readonly [name: string]: string | number | boolean | null }
 }

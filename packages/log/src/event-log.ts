@@ -128,7 +128,10 @@ export interface EventLog extends AsyncDisposable {
 }
 
 /** The log for those who only read it and follow it. */
-export type LogReader = Omit<EventLog, 'damaged' | 'deletedBefore' | 'oldestUnit' | 'retain' | 'sizeBytes' | typeof Symbol.asyncDispose>
+export type LogReader = Omit<
+  EventLog,
+  'damaged' | 'deletedBefore' | 'oldestUnit' | 'retain' | 'sizeBytes' | typeof Symbol.asyncDispose
+>
 
 /** An append failed or was refused: the record is not visible, and never becomes visible in this process. */
 export class LogUnavailableError extends Error {

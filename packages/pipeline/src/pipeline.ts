@@ -18,6 +18,7 @@ import { Removals, type Removed } from './following/removals.ts'
 import { Spans } from './following/spans.ts'
 import { type PositionOf, StartingPlaces } from './following/starting-places.ts'
 import type { PartitionNeeds, ReplayedTake, Shard } from './host/shard.ts'
+import { ThreadMeter } from './host/thread-meter.ts'
 import { ReplayIntake } from './jobs/replay-intake.ts'
 import type { PipelineOptions } from './pipeline-options.ts'
 import { BackfillTail } from './reading/backfill-tail.ts'
@@ -29,7 +30,7 @@ import { Tail } from './reading/tail.ts'
  * Connects some partitions of the log to the destinations: reads accepted events once, passes each to the lanes of the
  * connected destinations, and keeps the destinations independent of each other.
  *
- * @see contracts/delivery.md §1, §12; ARCHITECTURE.md, invariants 4 to 9
+ * @see contracts/delivery.md §1, §11a; ARCHITECTURE.md, invariants 4 to 9
  */
 export class Pipeline implements Shard {
   readonly partitions: readonly number[]
@@ -44,6 +45,7 @@ export class Pipeline implements Shard {
   readonly #removals: Removals
   readonly #replays: ReplayIntake
   readonly #expiry: BacklogExpiry
+  readonly #meter = new ThreadMeter()
   #configuration: Configuration
   #stopListening: () => void = () => {}
   #stopListeningForDamage: () => void = () => {}
@@ -283,6 +285,10 @@ export class Pipeline implements Shard {
 
   async withdrawReplayed(jobId: string): Promise<void> {
     this.#replays.withdraw(jobId)
+  }
+
+  async load() {
+    return this.#meter.load()
   }
 
   flush(): Promise<void> {

@@ -7,7 +7,7 @@ import { answerCalls, type Logger } from '@millrace/std'
 import type { Sandboxes } from '@millrace/transformations'
 import type { Settings } from '../config/settings.ts'
 import type { Faults } from '../faults.ts'
-import type { DeliveryThreadData } from './thread.ts'
+import type { ShardThreadData } from './thread.ts'
 
 interface ThreadNeeds {
   readonly settings: Settings
@@ -65,7 +65,7 @@ function startThread(
   const { settings, log, store, controlPlane, faults, logger } = needs
   const { egressAllow, egressDeny, egressProxy, host, httpTimeoutMs } = settings
   const { isDestinationCatalogOn, destinationCatalogWorkers, destinationCatalogMemoryMb } = settings
-  const data: DeliveryThreadData = {
+  const data: ShardThreadData = {
     settings: {
       ...{ egressAllow, egressDeny, egressProxy, host, httpTimeoutMs },
       ...{ isDestinationCatalogOn, destinationCatalogWorkers, destinationCatalogMemoryMb },

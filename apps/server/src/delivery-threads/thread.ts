@@ -15,7 +15,7 @@ export type ThreadSettings = OutboundSettings &
   Pick<Settings, 'isDestinationCatalogOn' | 'destinationCatalogWorkers' | 'destinationCatalogMemoryMb'>
 
 /** What a delivery thread is started with; the ports move to it. */
-export interface DeliveryThreadData {
+export interface ShardThreadData {
   readonly settings: ThreadSettings
   readonly log: SharedLog
   readonly store: MessagePort
@@ -24,7 +24,7 @@ export interface DeliveryThreadData {
 }
 
 /** A delivery thread: one shard with its own connections, over the log's files. */
-const { settings, log, store, host, memory } = workerData as DeliveryThreadData
+const { settings, log, store, host, memory } = workerData as ShardThreadData
 
 const logger = {
   debug: () => {},

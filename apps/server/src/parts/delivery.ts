@@ -1,4 +1,3 @@
-import { availableParallelism } from 'node:os'
 import { type ControlPlane, MILLRACE, type SourceType, sourceClass } from '@millrace/control-plane'
 import { INTERNAL_ERROR } from '@millrace/delivery'
 import type { DestinationRegistry } from '@millrace/destinations'
@@ -17,6 +16,7 @@ import type { Clock } from '@millrace/std'
 import type { Sandboxes } from '@millrace/transformations'
 import type { Settings } from '../config/settings.ts'
 import { deliveryThreads } from '../delivery-threads/delivery-threads.ts'
+import { threadCount } from '../delivery-threads/thread-count.ts'
 import type { Faults } from '../faults.ts'
 import { counter, gauges, type MetricSample } from '../http/prometheus-text.ts'
 import type { ServerLogger } from '../logger.ts'
@@ -25,7 +25,6 @@ import type { StoragePart } from '../storage.ts'
 import { VERSION } from '../version.ts'
 import type { Part } from './part.ts'
 
-const MAX_DEFAULT_THREADS = 8
 const TRACES_KEPT_MS = 168 * 3_600_000
 
 interface DeliveryNeeds {
@@ -119,11 +118,6 @@ export async function startDelivery(needs: DeliveryNeeds): Promise<DeliveryPart>
 function parsedBy(shards: readonly (Pipeline | RemoteShard)[]): Pipeline['parsed'] {
   const [shard] = shards
   return shard !== undefined && 'parsed' in shard ? shard.parsed : { keep: () => {}, drop: () => {} }
-}
-
-/** One processor is for accepting. */
-function threadCount({ deliveryThreads }: Settings): number {
-  return deliveryThreads ?? Math.max(1, Math.min(MAX_DEFAULT_THREADS, availableParallelism() - 1))
 }
 
 const INTERNAL_REASONS = [INTERNAL_ERROR, ENDED_THE_PROCESS]

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { adminInfoRoute, type ControlPlane } from '@millrace/control-plane'
 import type { IngestMetrics } from '@millrace/gateway'
-import { type DeliveryHost, Stats, statsRoutes } from '@millrace/pipeline'
+import { type DeliveryHost, type Shard, Stats, statsRoutes } from '@millrace/pipeline'
 import { formatTime } from '@millrace/protocol'
 import type { Clock } from '@millrace/std'
 import { backupRoutes } from '../backup/backup-routes.ts'
@@ -25,7 +25,7 @@ interface OperationsNeeds {
   readonly controlPlane: ControlPlane
   readonly callers: Callers
   readonly ingest: IngestMetrics
-  readonly delivery: Pick<DeliveryHost, 'counts' | 'activity'>
+  readonly delivery: Pick<DeliveryHost, 'counts' | 'activity' | 'shards'>
   /** Output of the dashboard build; undefined: no dashboard is served. */
   readonly dashboardFolder: string | undefined
   readonly clock: Clock
@@ -70,6 +70,7 @@ export async function openOperations(needs: OperationsNeeds): Promise<Operations
       logBytes: log.sizeBytes(),
       logOldestAt: times.length === 0 ? null : formatTime(Math.min(...times)),
       lastBackup: backups.last === null ? null : { ...backups.last },
+      deliveryThreads: await Promise.all(delivery.shards.map(threadJson)),
       settings: needs.shownSettings,
     }
   }
@@ -94,6 +95,16 @@ export async function openOperations(needs: OperationsNeeds): Promise<Operations
       statsRoutes({ stats, clock, ids: (kind) => [...controlPlane.snapshot()[STATS_OF[kind]].keys()] }),
     ],
     [Symbol.asyncDispose]: () => closing.disposeAsync(),
+  }
+}
+
+async function threadJson(shard: Shard, i: number) {
+  const { busy, cpuMs } = await shard.load()
+  return {
+    number: i + 1,
+    partitions: [...shard.partitions],
+    busyPercent: Math.round(busy * 100),
+    cpuSeconds: cpuMs / 1_000,
   }
 }
 

@@ -90,6 +90,16 @@ const Backup = named(
   }),
 )
 
+const DeliveryThread = named(
+  'DeliveryThread',
+  closed({
+    number: Type.Integer({ minimum: 1 }),
+    partitions: Type.Array(Type.Integer({ minimum: 0 }), { description: 'Partitions of the log that it delivers.' }),
+    busyPercent: Type.Integer({ minimum: 0, maximum: 100, description: 'Share of the last 10 s or more.' }),
+    cpuSeconds: Type.Number({ minimum: 0, description: 'Processor time since the start.' }),
+  }),
+)
+
 const Info = named(
   'Info',
   closed({
@@ -110,6 +120,7 @@ const Info = named(
       },
       { description: 'Sign-ins answered 429 in the last 24 hours, since the server started.' },
     ),
+    deliveryThreads: Type.Array(DeliveryThread, { description: 'The threads that deliver events.' }),
     settings: Type.Record(Type.String(), Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()]), {
       description: 'Current values by variable; secrets masked.',
     }),
@@ -134,6 +145,7 @@ export const INFO_IN_WORDS: RouteDescription = {
             logOldestAt: '2026-02-25T00:00:00.000Z',
             lastBackup: null,
             refusedSignIns: { count: 0, addresses: 0, lastAt: null },
+            deliveryThreads: [{ number: 1, partitions: [0, 1, 2, 3], busyPercent: 12, cpuSeconds: 61.8 }],
             settings: { MILLRACE_MAX_EVENT_KB: 32, MILLRACE_OWNER_TOKEN: '********' },
           },
         },

@@ -568,6 +568,7 @@ describe('common rules', () => {
       logBytes: 7,
       logOldestAt: null,
       lastBackup: null,
+      deliveryThreads: [],
       refusedSignIns: { count: 0, addresses: 0, lastAt: null },
       settings: { MILLRACE_MAX_EVENT_KB: 32 },
     })

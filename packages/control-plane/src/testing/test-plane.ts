@@ -18,7 +18,13 @@ import { testDestinationTypes } from './webhook-types.ts'
 export const START = Date.parse('2026-02-27T16:40:11.004Z')
 export const SECRET_KEY = Buffer.alloc(32, 1)
 /** Facts that other parts report about the server. */
-const FACTS = { logBytes: 7, logOldestAt: null, lastBackup: null, settings: { MILLRACE_MAX_EVENT_KB: 32 } }
+const FACTS = {
+  logBytes: 7,
+  logOldestAt: null,
+  lastBackup: null,
+  deliveryThreads: [],
+  settings: { MILLRACE_MAX_EVENT_KB: 32 },
+}
 export const OWNER_TOKEN = 'owner-token-of-the-tests-0123456789'
 
 /** Answer of a request, with its parsed body. */

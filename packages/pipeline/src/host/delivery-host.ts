@@ -72,7 +72,7 @@ export interface DeliveryHostOptions<S extends Shard = Shard> {
  * The delivery of one process: the shards that deliver, and what exists once for all of them. It starts and stops them,
  * passes them each configuration, joins their answers, and keeps the log and the backlog within their bounds.
  *
- * @see contracts/delivery.md §12; decision 0106
+ * @see contracts/delivery.md §11a; decision 0106
  */
 export class DeliveryHost<S extends Shard = Shard> {
   readonly metrics = new DeliveryMetrics()

@@ -8,6 +8,7 @@ import type { TraceAsked } from '../events/traces.ts'
 import type { ConfigurationChange } from '../following/configuration.ts'
 import type { Removed } from '../following/removals.ts'
 import type { SelectedEvent } from '../jobs/scan-calls.ts'
+import type { ThreadLoad } from './thread-meter.ts'
 
 /** What a shard still needs of one of its partitions. */
 export interface PartitionNeeds {
@@ -70,7 +71,7 @@ export interface WaitingShare {
  * Some partitions of the log and everything that delivers their events. Several shards share one process or run in
  * threads: arguments and results therefore cross by structured clone, and every call is a promise.
  *
- * @see contracts/delivery.md §12; decision 0106
+ * @see contracts/delivery.md §11a; decision 0106
  */
 export interface Shard {
   readonly partitions: readonly number[]
@@ -118,6 +119,9 @@ export interface Shard {
   deliverLetters(letters: readonly DeadLetterRow[]): Promise<void>
   /** Takes the events of a replay out of the lanes. */
   withdrawReplayed(jobId: string): Promise<void>
+
+  /** How busy the thread of the shard is. */
+  load(): Promise<ThreadLoad>
 
   /** Writes all collected outcomes; resolves when they are on disk. */
   flush(): Promise<void>

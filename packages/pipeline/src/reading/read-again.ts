@@ -5,7 +5,7 @@ import { isBefore } from './position-order.ts'
  * A range of the log that a reader passed before it knew of some connections. It reads the range again, and takes only the
  * events of their sources: it has taken those of the other sources already.
  *
- * @see contracts/delivery.md §5 [D651]
+ * @see contracts/delivery.md §11a [D653]
  */
 export class ReadAgain {
   /** The place that the reader had reached. */

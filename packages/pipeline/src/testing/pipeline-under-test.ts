@@ -183,7 +183,7 @@ export class PipelineUnderTest implements AsyncDisposable {
 
   /** Applies the current maps. */
   async configure(): Promise<void> {
-    await this.delivery.configure(this.#configuration())
+    await this.delivery.configure(this.configuration())
     await this.settle()
   }
 
@@ -278,7 +278,7 @@ export class PipelineUnderTest implements AsyncDisposable {
     })
     this.delivery = await DeliveryHost.start({
       ...{ log, store, clock, random, logger, openShards },
-      configuration: this.#configuration(),
+      configuration: this.configuration(),
       traces: this.#setting.traces ?? { keepMs: 168 * HOUR, maxBytes: 1024 * 1024 * 1024 },
       logKeepMs: this.#setting.logKeepMs ?? 168 * HOUR,
       otherReader: { neededFrom: () => Number.POSITIVE_INFINITY, trouble: () => undefined },
@@ -298,7 +298,8 @@ export class PipelineUnderTest implements AsyncDisposable {
     await closed
   }
 
-  #configuration() {
+  /** The current maps. */
+  configuration() {
     return {
       revision: this.#revision,
       sources: new Map(this.sources),

@@ -23,14 +23,6 @@ export interface ShardStart {
   readonly watched: Watched
 }
 
-/** How busy a delivery thread is. */
-export interface ThreadLoad {
-  /** Share of the time since the last call that the thread was not idle, 0 to 1. */
-  readonly busy: number
-  /** Processor time since the start, in milliseconds. */
-  readonly cpuMs: number
-}
-
 /** What statistics still ask for after a thread has stopped. */
 export interface LastFigures {
   readonly counts: DeliveryCounts
@@ -44,7 +36,6 @@ export type ShardCalls = { [Name in Forwarded]: (request: Parameters<Shard[Name]
   start(start: ShardStart): Promise<void>
   watch(watched: Watched): void
   noteDamage(damage: { readonly partition: number; readonly range: OffsetRange }): void
-  load(nothing: undefined): ThreadLoad
   /** Stops delivering. @returns the last figures, when the last outcomes are written. */
   stop(nothing: undefined): Promise<LastFigures>
   /** The deadline of `stop`: calls in flight are aborted. */

@@ -8,8 +8,9 @@ import type { LiveView } from '../events/live-view.ts'
 import type { TraceAsked } from '../events/traces.ts'
 import type { ConfigurationChange } from '../following/configuration.ts'
 import type { ReplayedTake, Shard } from '../host/shard.ts'
+import type { ThreadLoad } from '../host/thread-meter.ts'
 import type { LoggedLine } from '../stages/live-user-code.ts'
-import type { LastFigures, ShardCalls, ShardNotice, ShardStart, ThreadLoad, Watched } from './calls.ts'
+import type { LastFigures, ShardCalls, ShardNotice, ShardStart, Watched } from './calls.ts'
 import { plainConfiguration } from './plain-configuration.ts'
 
 export interface RemoteShardOptions {
@@ -137,6 +138,10 @@ export class RemoteShard implements Shard {
     return this.#thread.call('withdrawReplayed', jobId)
   }
 
+  load(): Promise<ThreadLoad> {
+    return this.#thread.call('load', undefined)
+  }
+
   flush(): Promise<void> {
     return this.#thread.call('flush', undefined)
   }
@@ -162,10 +167,6 @@ export class RemoteShard implements Shard {
 
   noteDamage(partition: number, range: OffsetRange): void {
     this.#thread.call('noteDamage', { partition, range }).catch(() => {})
-  }
-
-  load(): Promise<ThreadLoad> {
-    return this.#thread.call('load', undefined)
   }
 }
 

@@ -1,5 +1,3 @@
-import { performance } from 'node:perf_hooks'
-import { threadCpuUsage } from 'node:process'
 import type { MessagePort } from 'node:worker_threads'
 import type { ConnectedDeliveryStore } from '@millrace/delivery'
 import type { ThreadEventLog } from '@millrace/log'
@@ -34,7 +32,7 @@ export function tellHost(notice: ShardNotice): void {
 /**
  * Makes this thread a delivery thread: it runs one shard, which is the same class as on the main thread.
  *
- * @see contracts/delivery.md §12
+ * @see contracts/delivery.md §11a
  */
 export function serveShard(served: ServedShard): void {
   const { log, store, clock, host, close } = served
@@ -42,7 +40,6 @@ export function serveShard(served: ServedShard): void {
   const live = new LiveNotices(clock, (notices, skipped) => tellHost({ kind: 'live', notices, skipped }))
   const deadline = Promise.withResolvers<void>()
   let watched: Watched = { live: false, delivered: false, capturing: [] }
-  let utilization = performance.eventLoopUtilization()
   let shard: Pipeline | undefined
   let known: Configuration | undefined
 
@@ -89,12 +86,7 @@ export function serveShard(served: ServedShard): void {
     stop,
     abortCalls: () => deadline.resolve(),
     noteDamage: ({ partition, range }) => log.noteDamage(partition, range),
-    load: () => {
-      const { utilization: busy } = performance.eventLoopUtilization(utilization)
-      utilization = performance.eventLoopUtilization()
-      const { user, system } = threadCpuUsage()
-      return { busy, cpuMs: (user + system) / 1_000 }
-    },
+    load: () => shard!.load(),
     resumed: () => shard!.resumed(),
     configure: ({ configuration, ends }) => {
       known = withKnownObjects(known!, configuration)

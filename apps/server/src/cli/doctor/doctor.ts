@@ -13,6 +13,7 @@ import { checkEgress } from './egress-check.ts'
 import { type Finding, fail, ok, warn } from './finding.ts'
 import { checkLog } from './log-check.ts'
 import { checkPort } from './port-check.ts'
+import { checkThreads } from './threads-check.ts'
 
 export interface DoctorOptions {
   /** Skips reading every record of the log and every page of the databases. */
@@ -81,6 +82,7 @@ async function* examine(options: DoctorOptions, io: CommandIo): AsyncGenerator<F
     yield* checkLog(folder.path, reading)
   }
   yield await checkPort(settings)
+  yield await checkThreads(settings)
   yield* checkEgress(settings)
 }
 

@@ -54,6 +54,10 @@ export function HealthPage() {
                     { name: 'Running for', value: durationText(info.uptimeSeconds * 1000) },
                     { name: 'Configuration', value: `revision ${info.revision}` },
                     { name: 'Log', value: bytesText(info.logBytes) },
+                    ...info.deliveryThreads.map(({ number, partitions, busyPercent }) => ({
+                      name: `Delivery thread ${number}`,
+                      value: `${busyPercent} % busy, ${counted(partitions.length, 'partition')}`,
+                    })),
                     { name: 'Oldest event', value: <Time at={info.logOldestAt} none="none" /> },
                     {
                       name: 'Waiting and dead events',

@@ -1,0 +1,55 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Settings } from '../../config/settings.ts'
+import { threadCount } from '../../delivery-threads/thread-count.ts'
+import { LOG_PARTITIONS } from '../../log-partitions.ts'
+import { type Finding, ok } from './finding.ts'
+
+const ANSWER_MS = 5_000
+
+/** How many threads deliver, what each owns and how busy it is, as the running server says; else how many would. */
+export async function checkThreads(settings: Settings): Promise<Finding> {
+  const threads = await runningThreads(settings)
+  if (threads !== undefined) return ok('threads', threads.map(shown).join('; '))
+  const count = threadCount(settings)
+  return ok(
+    'threads',
+    `${count === 1 ? '1 thread delivers' : `${count} threads deliver`} the ${LOG_PARTITIONS} partitions`,
+  )
+}
+
+interface RunningThread {
+  readonly number: number
+  readonly partitions: readonly number[]
+  readonly busyPercent: number
+}
+
+function shown({ number, partitions, busyPercent }: RunningThread): string {
+  return `thread ${number} owns partitions ${rangesText(partitions)}, ${busyPercent} % busy`
+}
+
+/** `0–3, 8`: ranges of three and more are joined. */
+function rangesText(partitions: readonly number[]): string {
+  const ranges: number[][] = []
+  for (const partition of partitions) {
+    const last = ranges.at(-1)
+    if (last?.at(-1) === partition - 1) last.push(partition)
+    else ranges.push([partition])
+  }
+  return ranges.map((range) => (range.length > 2 ? `${range[0]}–${range.at(-1)}` : range.join(', '))).join(', ')
+}
+
+/** Undefined if the server does not run, or does not answer this machine's token. */
+async function runningThreads({ dataDir, host, port }: Settings): Promise<RunningThread[] | undefined> {
+  if (port === 0) return undefined
+  const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host
+  const url = `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}/v2/admin/info`
+  try {
+    const headers = { Authorization: `Bearer ${readFileSync(join(dataDir, 'cli-token'), 'utf8').trim()}` }
+    const response = await fetch(url, { headers, signal: AbortSignal.timeout(ANSWER_MS), redirect: 'manual' })
+    const { info } = (await response.json()) as { info?: { deliveryThreads?: RunningThread[] } }
+    return info?.deliveryThreads
+  } catch {
+    return undefined
+  }
+}
