@@ -12,11 +12,12 @@ export function gatewaySources(snapshot: () => Snapshot, credential: (key: strin
     if (source === undefined) return undefined
     let view = views.get(source)
     if (view === undefined) {
-      const { rateLimitEventsPerMinute, dedupWindowSeconds, webhook } = source.config
+      const { rateLimitEventsPerMinute, dedupWindowSeconds, orderShards, webhook } = source.config
       view = {
         id: source.id,
         isEnabled: source.isEnabled,
         partition: source.partition,
+        orderShards,
         rateLimitEventsPerMinute,
         dedupWindowSeconds,
         ...(webhook === undefined ? {} : { webhook: webhookSettings(webhook, credential) }),

@@ -8,11 +8,8 @@ import {
   isNestedDeeper,
   type JsonObject,
   type JsonValue,
-  MESSAGE_HASH_BYTES,
   mergedMembers,
-  messageIdOf,
   normalizedId,
-  writeHash64,
 } from '@millrace/protocol'
 import type { IngestRoute } from './ingest-routes.ts'
 import { type JsonShape, scanJson } from './json-shape.ts'
@@ -79,9 +76,9 @@ export function readJson(
 }
 
 export interface CheckedEvents {
-  /** The types of the events, in order. */
+  readonly events: readonly JsonObject[]
+  /** The types of the events. */
   readonly types: readonly EventType[]
-  readonly messageHashes: Buffer
 }
 
 /** Checks 11 and 12 of contracts/ingest.md §6, on the parsed body. */
@@ -89,14 +86,13 @@ export function checkEvents(
   { value, elementBytes, envelopeBytes }: ParsedBody,
   body: Buffer,
   route: IngestRoute,
-  seed: Uint8Array,
   limits: EventLimits,
 ): CheckedEvents | Refusal {
   if (route.batchFactor === undefined) {
     const isTooLarge = limits.maxEventBytes > 0 && trimmedLength(body) > limits.maxEventBytes
     if (isTooLarge) return new Refusal('event_size')
     if (!hasIds(value)) return new Refusal('no_ids')
-    return { types: [route.record as EventType], messageHashes: hashMessageIds([value], seed) }
+    return { events: [value], types: [route.record as EventType] }
   }
   const elements = value['batch']
   if (!Array.isArray(elements) || elements.length === 0) return new Refusal('empty_batch')
@@ -112,7 +108,7 @@ export function checkEvents(
     types.push((element as JsonObject)['type'] as EventType)
   }
   if (shared !== undefined && isMergedTooOften(elements as JsonObject[], shared)) return new Refusal('body_size')
-  return { types, messageHashes: hashMessageIds(elements as JsonObject[], seed) }
+  return { events: elements as JsonObject[], types }
 }
 
 function elementFault(element: JsonValue, bytes: number, maxBytes: number): RefusalReason | undefined {
@@ -140,14 +136,6 @@ function isPresentId(id: JsonValue | undefined): boolean {
     return (first > 0x20 && first < 0x7f) || normalizedId(id) !== undefined
   }
   return typeof id === 'number'
-}
-
-function hashMessageIds(events: readonly JsonObject[], seed: Uint8Array): Buffer {
-  const hashes = Buffer.allocUnsafe(events.length * MESSAGE_HASH_BYTES)
-  for (let i = 0; i < events.length; i++) {
-    writeHash64(messageIdOf(events[i]!['messageId'], seed, i), hashes, i * MESSAGE_HASH_BYTES)
-  }
-  return hashes
 }
 
 function parseJson(text: string): JsonValue | undefined {

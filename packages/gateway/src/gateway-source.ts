@@ -4,8 +4,10 @@ import type { WebhookSettings } from './webhook.ts'
 export interface GatewaySource {
   readonly id: string
   readonly isEnabled: boolean
-  /** The partition of the log that its events go to. */
+  /** The partition of the log for its events. */
   readonly partition: number
+  /** Over how many partitions its users are spread, from that one on. */
+  readonly orderShards: number
   /** 0 means no limit. */
   readonly rateLimitEventsPerMinute: number
   /** Absent or 0: all repeated messageIds are accepted. */

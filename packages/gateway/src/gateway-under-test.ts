@@ -9,7 +9,15 @@ import {
   type StoredRecord,
   type Stream,
 } from '@millrace/log'
-import { decodeRecord, encodedSize, encodeRecord, type StoredEvent, storedEvents } from '@millrace/protocol'
+import {
+  decodeRecord,
+  encodedSize,
+  encodeRecord,
+  type JsonObject,
+  type RecordHeader,
+  type StoredEvent,
+  storedEvents,
+} from '@millrace/protocol'
 import { type Clock, systemClock } from '@millrace/std'
 import { Gateway, type GatewayLimits, type GatewayOptions } from './gateway.ts'
 import type { GatewaySource } from './gateway-source.ts'
@@ -19,9 +27,9 @@ export const OTHER_KEY = '3PS3SbVbxzI7hQSvvn1dZpQlbYI'
 export const DISABLED_KEY = '3PS3Vd0nZ6Cq5Yk2oVgk0rXw3aT'
 
 const SOURCES: Record<string, GatewaySource> = {
-  [KEY]: { id: 'source-1', isEnabled: true, partition: 0, rateLimitEventsPerMinute: 0 },
-  [OTHER_KEY]: { id: 'source-2', isEnabled: true, partition: 0, rateLimitEventsPerMinute: 0 },
-  [DISABLED_KEY]: { id: 'source-3', isEnabled: false, partition: 0, rateLimitEventsPerMinute: 0 },
+  [KEY]: { id: 'source-1', isEnabled: true, partition: 0, orderShards: 1, rateLimitEventsPerMinute: 0 },
+  [OTHER_KEY]: { id: 'source-2', isEnabled: true, partition: 0, orderShards: 1, rateLimitEventsPerMinute: 0 },
+  [DISABLED_KEY]: { id: 'source-3', isEnabled: false, partition: 0, orderShards: 1, rateLimitEventsPerMinute: 0 },
 }
 
 /** The limits of contracts/ingest.md §9. */
@@ -88,6 +96,8 @@ export class GatewayUnderTest implements AsyncDisposable {
   /** If set, the log refuses appends with it. */
   appendsFailWith: Error | undefined
   readonly sources: Map<string, GatewaySource>
+  /** Parsed bodies that readers may take, by the header of their record. */
+  readonly kept = new Map<RecordHeader, JsonObject>()
 
   static async start(setting: Setting = {}): Promise<GatewayUnderTest> {
     const self = new GatewayUnderTest(setting)
@@ -96,14 +106,22 @@ export class GatewayUnderTest implements AsyncDisposable {
   }
 
   private constructor(setting: Setting) {
-    const base = { id: 'source', isEnabled: true, partition: 0, rateLimitEventsPerMinute: 0 }
+    const base = { id: 'source', isEnabled: true, partition: 0, orderShards: 1, rateLimitEventsPerMinute: 0 }
     this.sources = new Map(Object.entries(SOURCES))
     for (const [key, source] of Object.entries(setting.sources ?? {})) {
       this.sources.set(key, { ...(this.sources.get(key) ?? base), ...source })
     }
     this.log = setting.log ?? new MemoryEventLog()
     const options: GatewayOptions = {
-      log: { append: (...given) => this.#append(...given) },
+      log: {
+        partitions: this.log.partitions,
+        append: (...given) => this.#append(() => this.log.append(...given)),
+        appendAll: (...given) => this.#append(() => this.log.appendAll(...given)),
+      },
+      parsed: {
+        keep: ({ header }, body) => this.kept.set(header, body),
+        drop: ({ header }) => this.kept.delete(header),
+      },
       findSource: (writeKey) => this.sources.get(writeKey),
       obstacle: () => this.obstacle,
       addressOf: setting.addressOf ?? (() => undefined),
@@ -203,10 +221,10 @@ export class GatewayUnderTest implements AsyncDisposable {
     await this.log[Symbol.asyncDispose]()
   }
 
-  async #append(...given: Parameters<LogWriter['append']>): Promise<Offset> {
+  async #append<Result>(append: () => Promise<Result>): Promise<Result> {
     await this.appendsWaitFor
     if (this.appendsFailWith !== undefined) throw this.appendsFailWith
-    return this.log.append(...given)
+    return append()
   }
 
   async #records(stream: Stream, from: Offset): Promise<StoredRecord[]> {

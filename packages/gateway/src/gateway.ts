@@ -1,23 +1,25 @@
 import { randomFillSync } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { ATTEMPTS, type DedupRule, type LogWriter, streamOf } from '@millrace/log'
-import { ENRICHMENT_RULES, type EventRecord, type EventType, type JsonObject, type Route } from '@millrace/protocol'
+import { ATTEMPTS, type DedupRule, type EventLog, type LogWriter, streamOf } from '@millrace/log'
+import { ENRICHMENT_RULES, type EventRecord, type JsonObject, type Route } from '@millrace/protocol'
 import { type Clock, Deadlines, RateLimiter, requestId } from '@millrace/std'
 import { clientAddress } from './client-address.ts'
 import { BodyDecoder, contentEncoding, type Encoding } from './content-encoding.ts'
 import { answerPreflight } from './cors.ts'
-import { type CheckedEvents, checkEvents, type EventLimits, parseEventBody } from './event-check.ts'
+import { checkEvents, type EventLimits, parseEventBody } from './event-check.ts'
 import { Exchange, type ExchangeDeps } from './exchange.ts'
 import type { GatewaySource } from './gateway-source.ts'
 import { IngestMetrics } from './ingest-metrics.ts'
 import { type IngestRoute, ingestRoute } from './ingest-routes.ts'
 import { JsonExchange } from './json-exchange.ts'
+import { messageHashesOf } from './message-hashes.ts'
 import { type FindSource, NamedSource } from './named-source.ts'
 import { checkPixel, PixelExchange, pixelData } from './pixel.ts'
 import { RefusalBook } from './refusal-book.ts'
 import { Refusal } from './refusals.ts'
 import { BodyReader } from './request-body.ts'
 import { type InProgressLimits, RequestsInProgress, UNAVAILABLE } from './requests-in-progress.ts'
+import { MAX_COPIED_BYTES, type RequestContent, type Share, sharesOf } from './shares.ts'
 import { checkWebhook } from './webhook.ts'
 
 export interface GatewayLimits extends EventLimits, InProgressLimits {
@@ -28,7 +30,7 @@ export interface GatewayLimits extends EventLimits, InProgressLimits {
 }
 
 export interface GatewayOptions {
-  readonly log: Pick<LogWriter, 'append'>
+  readonly log: Pick<LogWriter, 'append' | 'appendAll'> & Pick<EventLog, 'partitions'>
   readonly findSource: FindSource
   /** Why no event can be accepted now (log not writable, disk full, stopping); undefined if it can. */
   readonly obstacle: () => { readonly retryAfterSeconds: number } | undefined
@@ -49,8 +51,9 @@ export interface GatewayOptions {
 
 const LINGERING_MS = 1_000
 /**
- * HTTP ingest: reads, checks, appends, answers. A 200 means that every event of the request is durably stored; any
- * other status means that none is.
+ * HTTP ingest: reads, checks, appends, answers. A 200 means that every event of the request is durably stored. Any
+ * other status means that none is, with one exception: a 503 for a request with events in several partitions, if the log
+ * cannot write them together.
  *
  * @see contracts/ingest.md
  */
@@ -166,17 +169,17 @@ export class Gateway {
       const seed = this.#seed()
       const hook = checkWebhook(exchange.request.headers, body, known.webhook, seed, limits, clock.now())
       if (hook instanceof Refusal) return hook
-      return this.#draft(exchange.request, route.record, known, seed, hook, hook.body, hook.parsed)
+      return this.#draft(exchange.request, route.record, known, seed, hook)
     }
     const parsed = parseEventBody(body, route, limits)
     if (parsed instanceof Refusal) return parsed
     const source = known ?? this.#sources.ofBody(exchange, route, parsed.value)
     if (source instanceof Refusal) return source
-    const seed = this.#seed()
-    const events = checkEvents(parsed, body, route, seed, limits)
-    if (events instanceof Refusal) return events
+    const checked = checkEvents(parsed, body, route, limits)
+    if (checked instanceof Refusal) return checked
+    const { events, types } = checked
     const record = route.batchFactor !== undefined && isLowPriority(exchange.request) ? 'backfill' : route.record
-    return this.#draft(exchange.request, record, source, seed, events, body, parsed.value)
+    return this.#draft(exchange.request, record, source, this.#seed(), { body, parsed: parsed.value, events, types })
   }
 
   #judgePixel(exchange: Exchange, route: IngestRoute, query: string): Draft | Refusal {
@@ -189,10 +192,10 @@ export class Gateway {
     if (source instanceof Refusal) return source
     const obstacle = this.#obstacle()
     if (obstacle !== undefined) return obstacle
-    const seed = this.#seed()
-    const events = checkPixel(query, route.record === 'pixel-page' ? 'page' : 'track', seed, this.#options.limits)
-    if (events instanceof Refusal) return events
-    return this.#draft(exchange.request, route.record, source, seed, events, Buffer.from(query, 'latin1'))
+    const checked = checkPixel(query, route.record === 'pixel-page' ? 'page' : 'track', this.#options.limits)
+    if (checked instanceof Refusal) return checked
+    const content = { body: Buffer.from(query, 'latin1'), parsed: undefined, ...checked }
+    return this.#draft(exchange.request, route.record, source, this.#seed(), content)
   }
 
   #draft(
@@ -200,54 +203,70 @@ export class Gateway {
     route: Route,
     source: GatewaySource,
     seed: Uint8Array,
-    events: CheckedEvents,
-    body: Buffer,
-    parsed?: JsonObject,
+    content: RequestContent,
   ): Draft | Refusal {
-    const { isAllowed, headers } = this.#rates.take(source.id, source.rateLimitEventsPerMinute, events.types.length)
+    const { log, limits, clock } = this.#options
+    const shares = sharesOf(content, route, source, log.partitions, limits.maxBodyBytes + MAX_COPIED_BYTES)
+    if (shares instanceof Refusal) return shares
+    const { isAllowed, headers } = this.#rates.take(source.id, source.rateLimitEventsPerMinute, content.events.length)
     if (!isAllowed) return new Refusal('rate_limit', { headers })
-    const header = {
-      sourceId: source.id,
-      route,
-      acceptedAt: this.#options.clock.now(),
-      clientAddress: clientAddress(request),
-      seed,
-      rules: ENRICHMENT_RULES,
-      policySet: 0,
-      messageHashes: events.messageHashes,
-    }
-    const dedup = dedupRuleOf(source, route, parsed)
-    return { partition: source.partition, record: { header, body }, parsed, types: events.types, dedup, headers }
+    const acceptedAt = clock.now()
+    const address = clientAddress(request)
+    const records = shares.map((share, i) => {
+      const own = i === 0 ? seed : this.#seed()
+      const header = {
+        sourceId: source.id,
+        route,
+        acceptedAt,
+        clientAddress: address,
+        seed: own,
+        rules: ENRICHMENT_RULES,
+        policySet: 0,
+        messageHashes: messageHashesOf(share.events, own),
+      }
+      return { share, record: { header, body: share.body } }
+    })
+    const dedup = dedupRuleOf(source, route, content.parsed)
+    return { sourceId: source.id, acceptedAt, records, events: content.events.length, dedup, headers }
   }
 
-  /** Check 14: answers 200 only after the record is durable. */
+  /** Check 14: answers 200 only after the records are durable. */
   #store(exchange: Exchange, draft: Draft | Refusal): void {
     if (draft instanceof Refusal) {
       exchange.refuse(draft)
       return
     }
-    const { sourceId, acceptedAt } = draft.record.header
-    const startedAt = this.#options.clock.monotonic()
-    if (draft.parsed !== undefined) this.#options.parsed?.keep(draft.record, draft.parsed)
-    let duplicates: ReadonlySet<number> | undefined
-    const dedup = draft.dedup && {
-      ...draft.dedup,
-      onDuplicates: (indexes: readonly number[]) => {
-        duplicates = new Set(indexes)
-      },
-    }
-    this.#options.log.append(draft.partition, streamOf(draft.record.header), draft.record, dedup).then(
+    const { sourceId, acceptedAt, records } = draft
+    const { parsed, clock } = this.#options
+    const startedAt = clock.monotonic()
+    for (const { record, share } of records) if (share.parsed !== undefined) parsed?.keep(record, share.parsed)
+    const duplicates = new Map<EventRecord, ReadonlySet<number>>()
+    this.#append(draft, duplicates).then(
       () => {
-        this.metrics.appendSeconds.observe((this.#options.clock.monotonic() - startedAt) / 1000)
-        this.metrics.countEvents(sourceId, draft.types, acceptedAt, duplicates)
+        this.metrics.appendSeconds.observe((clock.monotonic() - startedAt) / 1000)
+        for (const { record, share } of records) {
+          this.metrics.countEvents(sourceId, share.types, acceptedAt, duplicates.get(record))
+        }
         exchange.accept(draft.headers)
       },
       () => {
-        this.#options.parsed?.drop(draft.record)
-        this.#rates.giveBack(sourceId, draft.types.length)
+        for (const { record } of records) parsed?.drop(record)
+        this.#rates.giveBack(sourceId, draft.events)
         exchange.refuse(this.#obstacle() ?? UNAVAILABLE)
       },
     )
+  }
+
+  /** @param duplicates receives the indexes of the duplicates of each record that has some. */
+  #append({ records, dedup }: Draft, duplicates: Map<EventRecord, ReadonlySet<number>>): Promise<unknown> {
+    const { log } = this.#options
+    const appends = records.map(({ share: { partition }, record }) => {
+      const onDuplicates = (indexes: readonly number[]) => void duplicates.set(record, new Set(indexes))
+      return { partition, stream: streamOf(record.header), record, dedup: dedup && { ...dedup, onDuplicates } }
+    })
+    if (appends.length > 1) return log.appendAll(appends)
+    const { partition, stream, record, dedup: rule } = appends[0]!
+    return log.append(partition, stream, record, rule)
   }
 
   #obstacle(): Refusal | undefined {
@@ -277,11 +296,12 @@ interface Admitted {
 
 /** A request that passed every check and is ready to be stored. */
 interface Draft {
-  readonly partition: number
-  readonly record: EventRecord
-  /** Undefined for a pixel, which has no JSON body. */
-  readonly parsed: JsonObject | undefined
-  readonly types: readonly EventType[]
+  readonly sourceId: string
+  readonly acceptedAt: number
+  /** One for each partition that gets events. */
+  readonly records: readonly { readonly share: Share; readonly record: EventRecord }[]
+  /** Number of events. */
+  readonly events: number
   /** Absent if every event is stored. */
   readonly dedup: DedupRule | undefined
   /** Headers of the answer, if the source has a rate limit. */

@@ -1,4 +1,4 @@
-import { messageHash, messageIdOf, pixelEvent, pixelNesting } from '@millrace/protocol'
+import { pixelEvent, pixelNesting } from '@millrace/protocol'
 import { type CheckedEvents, type EventLimits, hasIds } from './event-check.ts'
 import { Exchange } from './exchange.ts'
 import { Refusal } from './refusals.ts'
@@ -40,16 +40,11 @@ export function pixelData(query: string): Buffer {
  *
  * @see contracts/ingest.md §7
  */
-export function checkPixel(
-  query: string,
-  type: 'track' | 'page',
-  seed: Uint8Array,
-  limits: EventLimits,
-): CheckedEvents | Refusal {
+export function checkPixel(query: string, type: 'track' | 'page', limits: EventLimits): CheckedEvents | Refusal {
   if (limits.maxEventBytes > 0 && query.length > limits.maxEventBytes) return new Refusal('event_size')
   if (pixelNesting(query) > limits.maxNesting) return new Refusal('nesting')
   // Checks the event as readers will see it; no check depends on the time of acceptance.
   const event = pixelEvent(query, type, '')
   if (!hasIds(event)) return new Refusal('no_ids')
-  return { types: [type], messageHashes: messageHash(messageIdOf(event['messageId'], seed, 0)) }
+  return { events: [event], types: [type] }
 }

@@ -13,6 +13,7 @@ const source = (webhook: GatewaySource['webhook']): GatewaySource => ({
   id: 'hooks',
   isEnabled: true,
   partition: 0,
+  orderShards: 1,
   rateLimitEventsPerMinute: 0,
   ...(webhook && { webhook }),
 })

@@ -4,12 +4,9 @@ import {
   isJsonObject,
   isNestedDeeper,
   type JsonObject,
-  MESSAGE_HASH_BYTES,
-  messageIdOf,
   type WebhookPaths,
   webhookBody,
   webhookEvents,
-  writeHash64,
 } from '@millrace/protocol'
 import { type CheckedEvents, type EventLimits, readJson } from './event-check.ts'
 import { Refusal } from './refusals.ts'
@@ -66,11 +63,8 @@ export function checkWebhook(
     if (isNestedDeeper(element, limits.maxNesting - EVENT_LEVELS)) return new Refusal('nesting', { eventIndex: i })
   }
   const parsed: JsonObject = { paths: { ...paths }, payload: value }
-  const messageHashes = Buffer.allocUnsafe(elements.length * MESSAGE_HASH_BYTES)
-  for (const [i, event] of webhookEvents(parsed, seed).entries()) {
-    writeHash64(messageIdOf(event['messageId'], seed, i), messageHashes, i * MESSAGE_HASH_BYTES)
-  }
-  return { types: elements.map(() => 'track'), messageHashes, body: webhookBody(paths, body), parsed }
+  const events = webhookEvents(parsed, seed)
+  return { events, types: events.map(() => 'track'), body: webhookBody(paths, body), parsed }
 }
 
 /** Each by the public documentation of the service: an HMAC-SHA256 over the received bytes. */

@@ -290,6 +290,34 @@ export function describeEventLog(engine: string, open: () => Promise<EventLog & 
       await expect(log.append(log.partitions, 'live', testRecord('source-a', 'x'))).rejects.toThrow(RangeError)
     })
 
+    test('records appended together keep their order in each partition, and share what is known of duplicates', async () => {
+      await using log = await open()
+      const told = new Map<string, readonly number[]>()
+      const appendOf = (partition: number, note: string, ids: readonly string[]) => {
+        const { header, body } = testRecord('source-a', note)
+        const record = { body, header: { ...header, messageHashes: Buffer.concat(ids.map(messageHash)) } }
+        const onDuplicates = (indexes: readonly number[]) => void told.set(note, indexes)
+        return { partition, stream: 'live', record, dedup: { windowMs: 60_000, onDuplicates } } as const
+      }
+      const last = log.partitions - 1
+      const appended = await Promise.all([
+        log.appendAll([appendOf(0, 'a', ['m']), appendOf(last, 'b', ['n', 'm']), appendOf(0, 'c', ['o'])]),
+        log.append(0, 'live', testRecord('source-a', 'd')),
+        log.appendAll([appendOf(last, 'e', ['o', 'n', 'p'])]),
+      ])
+      const [[a, b, c], d, [e]] = appended
+      const notes = async (partition: number) => (await readAll(log, partition, 'live')).map(noteOf)
+      const inZero = await notes(0)
+      expect(inZero).toEqual(last === 0 ? ['a', 'b', 'c', 'd', 'e'] : ['a', 'c', 'd'])
+      if (last > 0) expect(await notes(last)).toEqual(['b', 'e'])
+      expect((await log.get(0, [a!, c!, d])).map(noteOf)).toEqual(['a', 'c', 'd'])
+      expect((await log.get(last, [b!, e!])).map((record) => [...record!.duplicates!])).toEqual([[1], [0, 1]])
+      expect([...told]).toEqual([
+        ['b', [1]],
+        ['e', [0, 1]],
+      ])
+    })
+
     test('the tally of a range counts events and bytes by source and stream', async () => {
       await using log = await open()
       const offsets = []

@@ -46,6 +46,14 @@ export interface FramedResult {
   readonly next: Offset
 }
 
+/** A record with its place in the log. @see LogWriter.append */
+export interface Append {
+  readonly partition: number
+  readonly stream: Stream
+  readonly record: EventRecord
+  readonly dedup?: Dedup | undefined
+}
+
 /** The way into the log. An engine is both this and an EventLog. */
 export interface LogWriter {
   /**
@@ -57,6 +65,13 @@ export interface LogWriter {
    * @throws LogUnavailableError if the record could not be stored; then no reader of this process ever sees it.
    */
   append(partition: number, stream: Stream, record: EventRecord, dedup?: Dedup): Promise<Offset>
+  /**
+   * Appends the records of one request, which may lie in several partitions; resolves once each survives the loss of power. An
+   * engine with one commit for all partitions stores all of them or none. Other engines may have stored some when it fails.
+   *
+   * @throws LogUnavailableError as `append`.
+   */
+  appendAll(appends: readonly Append[]): Promise<Offset[]>
 
   /** Resolves if the last commit succeeded less than two seconds ago, else tries one. @throws LogUnavailableError */
   check(): Promise<void>

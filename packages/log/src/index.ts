@@ -1,5 +1,6 @@
 export { ATTEMPTS, type BatchAttempt, type Dedup, type DedupRule } from './dedup.ts'
 export {
+  type Append,
   type EventLog,
   type FramedResult,
   type LogReader,

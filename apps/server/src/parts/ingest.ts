@@ -43,13 +43,15 @@ export function openIngest(needs: IngestNeeds): IngestPart {
   const { log, disk } = needs.storage
   const acceptance = new Acceptance({ log, disk, ending, logger })
   let syncFailures = 0
+  const counted = <Appended>(appended: Promise<Appended>): Promise<Appended> => {
+    appended.catch(() => syncFailures++)
+    return appended
+  }
   const gateway = new Gateway({
     log: {
-      append: (partition, stream, record, dedup) => {
-        const appended = log.append(partition, stream, record, dedup)
-        appended.catch(() => syncFailures++)
-        return appended
-      },
+      partitions: log.partitions,
+      append: (partition, stream, record, dedup) => counted(log.append(partition, stream, record, dedup)),
+      appendAll: (appends) => counted(log.appendAll(appends)),
     },
     parsed,
     findSource: gatewaySources(

@@ -1,6 +1,7 @@
 import { type EventRecord, encodedSize, encodeRecord, eventCount } from '@millrace/protocol'
 import { type Dedup, forEachDedupKey, MAX_DEDUP_WINDOW_MS } from '../dedup.ts'
 import type {
+  Append,
   EventLog,
   FramedResult,
   LogWriter,
@@ -44,6 +45,12 @@ export class MemoryEventLog implements EventLog, LogWriter {
     if (duplicates.length > 0) dedup?.onDuplicates?.(duplicates)
     for (const listener of this.#commitListeners) listener(number, stream)
     return offset
+  }
+
+  appendAll(appends: readonly Append[]): Promise<Offset[]> {
+    return Promise.all(
+      appends.map(({ partition, stream, record, dedup }) => this.append(partition, stream, record, dedup)),
+    )
   }
 
   #decide(record: EventRecord, dedup: Dedup): number[] {

@@ -7,8 +7,9 @@ import type { Appended, CommitMessage, LogCalls } from './calls.ts'
 import { CommitRing } from './commit-ring.ts'
 import type { StreamNumber } from './segments/stream-number.ts'
 
+/** The records of one request may be more. */
 const MAX_COMMIT_RECORDS = 64
-/** Of records; a single record may be larger. */
+/** Of records; those of one request may be larger. */
 export const MAX_COMMIT_BYTES = 4 * 1024 * 1024
 /** A commit of this size starts without waiting for more records. */
 const WORTHWHILE_COMMIT_BYTES = 256 * 1024
@@ -17,11 +18,17 @@ const MAX_COMMITS_UNDER_WAY = 2
 const PROBE_INTERVAL_MS = 1_000
 const FRESH_MS = 2_000
 
-interface Waiting {
+/** A record to append. */
+interface Entry {
   readonly stream: StreamNumber
   readonly record: EventRecord
-  readonly size: number
   readonly dedup: Dedup | undefined
+}
+
+interface Waiting extends Entry {
+  readonly size: number
+  /** Records of the same request behind it: they share its commit. */
+  readonly followers: number
   readonly resolve: (offset: Offset) => void
   readonly reject: (error: LogUnavailableError) => void
 }
@@ -74,14 +81,29 @@ export class GroupCommit {
 
   /** @throws LogUnavailableError */
   append(stream: StreamNumber, record: EventRecord, dedup?: Dedup): Promise<Offset> {
-    const trouble = this.#isClosed ? 'the log is closed' : this.#trouble
-    if (trouble !== undefined) return Promise.reject(new LogUnavailableError(trouble))
+    const refusal = this.#refusal()
+    return refusal === undefined ? this.#add({ stream, record, dedup }, 0) : Promise.reject(refusal)
+  }
+
+  /** Appends records in one commit. @throws LogUnavailableError; then none of them is stored. */
+  appendAll(entries: readonly Entry[]): Promise<Offset[]> {
+    const refusal = this.#refusal()
+    if (refusal !== undefined) return Promise.reject(refusal)
+    return Promise.all(entries.map((entry, i) => this.#add(entry, entries.length - 1 - i)))
+  }
+
+  #add({ stream, record, dedup }: Entry, followers: number): Promise<Offset> {
     return new Promise((resolve, reject) => {
       const size = CommitRing.framedSize(record)
-      this.#waiting.push({ stream, record, size, dedup, resolve, reject })
+      this.#waiting.push({ stream, record, dedup, size, followers, resolve, reject })
       this.#waitingBytes += size
       this.#planFlush()
     })
+  }
+
+  #refusal(): LogUnavailableError | undefined {
+    const trouble = this.#isClosed ? 'the log is closed' : this.#trouble
+    return trouble === undefined ? undefined : new LogUnavailableError(trouble)
   }
 
   /** @throws LogUnavailableError unless a commit succeeded less than two seconds ago, or one succeeds now. */
@@ -135,10 +157,11 @@ export class GroupCommit {
   #takeWaiting(): Waiting[] {
     let count = 0
     let bytes = 0
-    while (count < this.#waiting.length && count < MAX_COMMIT_RECORDS) {
-      bytes += this.#waiting[count]!.size
-      if (count > 0 && bytes > MAX_COMMIT_BYTES) break
-      count++
+    while (count < this.#waiting.length) {
+      const next = count + 1 + this.#waiting[count]!.followers
+      for (let i = count; i < next; i++) bytes += this.#waiting[i]!.size
+      if (count > 0 && (next > MAX_COMMIT_RECORDS || bytes > MAX_COMMIT_BYTES)) break
+      count = next
     }
     const group = this.#waiting.splice(0, count)
     for (const { size } of group) this.#waitingBytes -= size

@@ -3,6 +3,7 @@ import type { EventRecord } from '@millrace/protocol'
 import { type Clock, ClockJumps, ReaderThread, ThreadCalls } from '@millrace/std'
 import type { Dedup } from '../dedup.ts'
 import {
+  type Append,
   type EventLog,
   type FramedResult,
   LogUnavailableError,
@@ -41,7 +42,7 @@ export interface SqliteEventLogOptions {
   readonly segmentMs?: number
   /** Size of the ring that serves the newest records. Default 32 MB. */
   readonly cacheBytes?: number
-  /** Maximum size of an encoded record. Default 4 MiB. */
+  /** Maximum size of an encoded record, and of the records of one `appendAll` together. Default 4 MiB. */
   readonly maxRecordBytes?: number
   /** Called when the log thread ended: no more appends are possible. */
   readonly onFault?: (error: Error) => void
@@ -146,6 +147,18 @@ export class SqliteEventLog implements EventLog, LogWriter {
     if (!(partition >= 0 && partition < this.partitions))
       return Promise.reject(new RangeError(`no partition ${partition}`))
     return this.#writer.append(streamNumber(partition, stream), record, dedup)
+  }
+
+  async appendAll(appends: readonly Append[]): Promise<Offset[]> {
+    const missing = appends.find(({ partition }) => !(partition >= 0 && partition < this.partitions))
+    if (missing !== undefined) throw new RangeError(`no partition ${missing.partition}`)
+    return this.#writer.appendAll(
+      appends.map(({ partition, stream, record, dedup }) => ({
+        stream: streamNumber(partition, stream),
+        record,
+        dedup,
+      })),
+    )
   }
 
   async read(partition: number, stream: Stream, from: Offset, maxBytes: number): Promise<ReadResult> {

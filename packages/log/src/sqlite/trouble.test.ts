@@ -53,6 +53,34 @@ describe('a directory that is deleted', () => {
   })
 })
 
+test.each([3, 70])('of %i records of one request all are stored or none, among others that wait', async (count) => {
+  const directory = folders.create()
+  const clock = new ManualClock(0)
+  await using log = await openLog(directory, { clock, partitions: 4 })
+  const request = (name: string) =>
+    Array.from({ length: count }, (_, i) => {
+      return { partition: i % 4, stream: 'live', record: testRecord('source-a', `${name} ${i}`) } as const
+    })
+  const commits: number[] = []
+  log.onCommit((partition) => void commits.push(partition))
+  const others = Array.from({ length: 62 }, (_, i) => log.append(0, 'live', testRecord('source-a', `${i}`)))
+  const all = log.appendAll(request('stored'))
+  await Promise.all([...others, all])
+  const offsets = await all
+  expect(offsets).toEqual(Array.from({ length: count }, (_, i) => offsets[0]! + i))
+  // A commit tells of each of its partitions once: the first one held only the others, which fill it.
+  expect(commits.toSorted()).toEqual(count === 3 ? [0, 0, 1, 2] : [0, 0, 1, 2, 3])
+  renameSync(directory, `${directory}-moved`)
+  await clock.advance(2_000)
+  await expect(log.check()).rejects.toThrow()
+  await expect(log.appendAll(request('refused'))).rejects.toEqual(unavailable)
+  renameSync(`${directory}-moved`, directory)
+  await clock.advance(1_000)
+  await log.oldest(0)
+  await log.append(0, 'live', testRecord('source-a', 'after'))
+  expect((await notesIn(log)).filter((note) => note?.startsWith('refused'))).toEqual([])
+})
+
 test('a log that is closed finishes what was begun and refuses the rest', async () => {
   const directory = folders.create()
   const log = await openLog(directory)
