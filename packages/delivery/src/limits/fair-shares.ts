@@ -20,6 +20,10 @@ export class FairShares {
     return this.#ints[TOTAL]!
   }
 
+  get isAnyWaiting(): boolean {
+    return this.#ints[WAITING] !== 0
+  }
+
   /** How many lanes other than `lane` wait. */
   othersWaiting(lane: number): number {
     return this.#ints[WAITING]! - (this.isWaiting(lane) ? 1 : 0)
@@ -45,6 +49,7 @@ export class FairShares {
   mayTake(lane: number, most: number): boolean {
     const free = most - this.#ints[TOTAL]!
     if (free <= 0) return false
+    if (!this.isAnyWaiting) return true
     const others = this.othersWaiting(lane)
     if (others === 0) return true
     const share = Math.ceil(most / (others + 1))
@@ -78,7 +83,7 @@ export class FairShares {
 
   /** Lanes other than `lane` that wait and may take a place now. */
   *mayGoOn(lane: number, most: number): Generator<number> {
-    if (this.#ints[WAITING] === 0 || most <= this.#ints[TOTAL]!) return
+    if (most <= this.#ints[TOTAL]!) return
     for (let other = 0; other < this.#lanes; other++) {
       if (other !== lane && this.isWaiting(other) && this.mayTake(other, most)) yield other
     }

@@ -123,8 +123,12 @@ export class LaneShare implements LaneLimits {
 
   #wakeForCalls(): void {
     const { calls, replays, level } = this.#state
-    for (const lane of calls.mayGoOn(this.#lane, level.current)) this.#meeting.wake(lane)
-    for (const lane of replays.mayGoOn(this.#lane, this.#replayed(level.current))) this.#meeting.wake(lane)
+    if (calls.isAnyWaiting) {
+      for (const lane of calls.mayGoOn(this.#lane, level.current)) this.#meeting.wake(lane)
+    }
+    if (replays.isAnyWaiting) {
+      for (const lane of replays.mayGoOn(this.#lane, this.#replayed(level.current))) this.#meeting.wake(lane)
+    }
   }
 
   // Throttle
