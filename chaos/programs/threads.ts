@@ -10,7 +10,7 @@ const UP_AT_MOST_MS = 2_000
 const MAX_END_MS = 5_000
 const DRAIN_MS = 180_000
 const FAULT_EXIT_CODE = 70
-const LAST_LINE = /^Millrace ended: .*\. Everything that was acknowledged is on disk; start it again\.$/
+const LAST_LINE = /^Millrace ended: .*\. All acknowledged events are on disk; start it again\.$/
 
 const ENVIRONMENT = { MILLRACE_UNCLEAN_ENDS: '0', MILLRACE_DELIVERY_THREADS: '2' }
 

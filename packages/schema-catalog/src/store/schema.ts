@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 
-/** Each step is carried out once, in a transaction of its own; `user_version` counts them. Append only. */
+/** Each step runs once; `user_version` counts them. Append only. */
 const MIGRATIONS = [
   `
   -- hash_a, hash_b: the seed that values are hashed with (observe/value-hash.ts).
@@ -68,9 +68,10 @@ const MIGRATIONS = [
 export function migrate(db: DatabaseSync): void {
   refuseNewer(db)
   const version = schemaVersion(db)
-  for (const [i, migration] of MIGRATIONS.entries()) {
-    if (i >= version) db.exec(`BEGIN IMMEDIATE; ${migration}; PRAGMA user_version = ${i + 1}; COMMIT`)
-  }
+  if (version === MIGRATIONS.length) return
+  // One transaction for all: each commit is a sync of the disk.
+  const pending = MIGRATIONS.slice(version)
+  db.exec(`BEGIN IMMEDIATE; ${pending.join(';')}; PRAGMA user_version = ${MIGRATIONS.length}; COMMIT`)
 }
 
 /** @throws NewerCatalogError */

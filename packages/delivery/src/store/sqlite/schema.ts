@@ -15,7 +15,7 @@ const leaveGroup = (letters: string) => `
   UPDATE letter_groups SET letters = letters - (${letters}) WHERE ${GROUP_LEFT};
   DELETE FROM letter_groups WHERE ${GROUP_LEFT} AND letters = 0;`
 
-/** Each step runs once, in its own transaction; `user_version` counts them. Append only. */
+/** Each step runs once; `user_version` counts them. Append only. */
 const MIGRATIONS = [
   `
   -- Ids and texts that many rows share.
@@ -297,11 +297,11 @@ const MIGRATIONS = [
 export function migrate(db: DatabaseSync, to = MIGRATIONS.length): void {
   refuseNewer(db)
   const version = schemaVersion(db)
+  if (version >= to) return
   db.function('bytes_of_percentiles', (p50, p95, p99) => bytesOfPercentiles([p50, p95, p99].map(Number)))
-  for (const [i, migration] of MIGRATIONS.entries()) {
-    if (i < version || i >= to) continue
-    db.exec(`BEGIN IMMEDIATE; ${migration}; PRAGMA user_version = ${i + 1}; COMMIT`)
-  }
+  // One transaction for all: each commit is a sync of the disk.
+  const pending = MIGRATIONS.slice(version, to)
+  db.exec(`BEGIN IMMEDIATE; ${pending.join(';')}; PRAGMA user_version = ${to}; COMMIT`)
 }
 
 /** @throws NewerSchemaError */
