@@ -9,4 +9,6 @@ export {
   schemaStates,
 } from './migrations.ts'
 export { PostgresConnection, PostgresUnavailableError, type Queries } from './postgres-connection.ts'
+export { notificationOf, PostgresNotifications } from './postgres-notifications.ts'
 export { DEFAULT_TIMEOUTS, type PostgresOptions, PostgresPool, type PostgresTimeouts } from './postgres-pool.ts'
+export type { ProcessClock } from './process-clock.ts'
