@@ -1,3 +1,6 @@
+export { leaseSchema, lostLeases } from './leases/lease-table.ts'
+export type { HeldLease, Lease, LeasedWork, LeaseKey, Leases, MemberDescription } from './leases/leases.ts'
+export { PostgresLeases, type PostgresLeasesOptions } from './leases/postgres-leases.ts'
 export {
   checkSchema,
   type MigrationStep,
