@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { ControlPlane } from '@millrace/control-plane'
+import { ControlPlane, sqliteControlStore } from '@millrace/control-plane'
 import { type DestinationRegistry, Masking } from '@millrace/destinations'
 import type { Clock } from '@millrace/std'
 import { type Sandboxes, transformationTemplates } from '@millrace/transformations'
@@ -36,11 +36,11 @@ export interface ControlPart extends Part {
 export async function openControl(needs: ControlNeeds): Promise<ControlPart> {
   const { folder, settings, registry, sandboxes, port, clock, logger } = needs
   const controlPlane = await ControlPlane.open({
-    file: folder.file('control.db'),
+    store: sqliteControlStore(folder.file('control.db')),
+    partitions: LOG_PARTITIONS,
     secretKey: folder.secretKey(settings.secretKey),
     clock,
     random: randomBytes,
-    partitions: LOG_PARTITIONS,
     version: VERSION,
     destinationTypes: destinationTypesOf(registry),
     code: sandboxes,

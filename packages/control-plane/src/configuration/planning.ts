@@ -29,7 +29,7 @@ export interface Planning {
   readonly at: number
   readonly nextRevision: number
   readonly workspaceId: string
-  /** Partitions of the log. */
+  /** Number of partitions of the log. */
   readonly partitions: number
   readonly types: DestinationTypes
   readonly checks: CodeChecks

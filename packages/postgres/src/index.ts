@@ -1,0 +1,17 @@
+export { leaseSchema, lostLeases } from './leases/lease-table.ts'
+export type { HeldLease, Lease, LeasedWork, LeaseKey, Leases, MemberDescription } from './leases/leases.ts'
+export { PostgresLeases, type PostgresLeasesOptions } from './leases/postgres-leases.ts'
+export {
+  checkSchema,
+  type MigrationStep,
+  migrate,
+  type SchemaPart,
+  type SchemaState,
+  SchemaTooNewError,
+  SchemaTooOldError,
+  schemaStates,
+} from './migrations.ts'
+export { PostgresConnection, PostgresUnavailableError, type Queries } from './postgres-connection.ts'
+export { notificationOf, PostgresNotifications } from './postgres-notifications.ts'
+export { DEFAULT_TIMEOUTS, type PostgresOptions, PostgresPool, type PostgresTimeouts } from './postgres-pool.ts'
+export type { ProcessClock } from './process-clock.ts'
