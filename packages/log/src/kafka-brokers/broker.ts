@@ -1,8 +1,9 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { closeSync, openSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import path from 'node:path'
+import { promisify } from 'node:util'
 
 const START_MS = 90_000
 const STOP_MS = 30_000
@@ -85,9 +86,10 @@ export class Broker {
     await this.#exited
   }
 
-  /** Stops it at once; connections stay open. */
-  pause(): void {
+  /** Stops it; its connections stay open. Resolves once all of its threads stand still. */
+  async pause(): Promise<void> {
     this.#process?.kill('SIGSTOP')
+    while (this.pid !== undefined && !(await isStopped(this.pid))) await delay(LOOK_AGAIN_MS)
   }
 
   resume(): void {
@@ -134,6 +136,11 @@ function guardOf(pid: number): ChildProcess {
   })
   guard.unref()
   return guard
+}
+
+async function isStopped(pid: number): Promise<boolean> {
+  const { stdout } = await promisify(execFile)('ps', ['-o', 'state=', '-p', String(pid)])
+  return stdout.startsWith('T')
 }
 
 function delay(ms: number): Promise<void> {

@@ -23,7 +23,6 @@ import { checkTopics, openTopics, type Topics, UNSAFE_TOPICS } from './topics.ts
 
 const CHECK_TOPICS_MS = 60_000
 const TALLY_BYTES = 1024 * 1024
-const RETRY_MS = 250
 
 export interface KafkaEventLogOptions {
   readonly kafka: KafkaAddress
@@ -87,10 +86,9 @@ export class KafkaEventLog implements EventLog, LogWriter {
       const topics = await openTopics(connections, { ...options, isUnsafeAllowed }, options.clock)
       await Promise.all(own.map((each) => each.refresh(topics.places.topics)))
       const all = Array.from({ length: topics.places.count }, (_, partition) => partition)
-      const pause = () => new Promise<void>((resolve) => void options.clock.setTimer(resolve, RETRY_MS))
       const [ends, firsts] = await Promise.all([
-        listOffsets(connections, topics.places, all, 'end', pause),
-        listOffsets(connections, topics.places, all, 'first', pause),
+        listOffsets(connections, topics.places, all, 'end', options.clock),
+        listOffsets(connections, topics.places, all, 'first', options.clock),
       ])
       const offsets = (of: ReadonlyMap<number, Offset | undefined>) => all.map((partition) => of.get(partition) ?? 0)
       return new KafkaEventLog(options, topics, own, offsets(ends), offsets(firsts))

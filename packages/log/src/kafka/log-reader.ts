@@ -256,9 +256,9 @@ export class LogReader {
   }
 
   async #list(partitions: readonly number[], question: OffsetQuestion): Promise<Map<number, Offset | undefined>> {
-    const { connections, places } = this.#options
+    const { connections, places, clock } = this.#options
     try {
-      return await listOffsets(connections, places, partitions, question, () => this.#pause())
+      return await listOffsets(connections, places, partitions, question, clock)
     } catch (error) {
       throw new LogUnavailableError((error as Error).message, { cause: error })
     }

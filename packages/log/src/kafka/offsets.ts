@@ -1,3 +1,4 @@
+import type { Clock } from '@millrace/std'
 import { listOffsetsV7 } from '@platformatic/kafka'
 import type { Offset } from '../event-log.ts'
 import type { KafkaConnections } from './connections.ts'
@@ -6,7 +7,8 @@ import type { PartitionPlaces } from './partition-places.ts'
 
 const CONSUMER = -1
 const COMMITTED_AND_OTHERS = 0
-const ATTEMPTS = 20
+const DEADLINE_MS = 10_000
+const RETRY_MS = 250
 
 /** An offset to ask for: the end, the first one, or the first one that the broker stored at or after a time. */
 export type OffsetQuestion = 'end' | 'first' | { readonly storedFrom: number }
@@ -14,21 +16,19 @@ export type OffsetQuestion = 'end' | 'first' | { readonly storedFrom: number }
 /**
  * Asks the leaders for offsets; `undefined` for a time after the last record.
  *
- * @param pause waits before the next attempt.
- * @throws Error if some leader does not answer after 20 attempts.
+ * @throws Error if some leader gives no answer within ten seconds; a request under way may take longer.
  */
 export async function listOffsets(
   connections: KafkaConnections,
   places: PartitionPlaces,
   partitions: readonly number[],
   question: OffsetQuestion,
-  pause: () => Promise<void>,
+  clock: Clock,
 ): Promise<Map<number, Offset | undefined>> {
   const timestamp = question === 'end' ? -1n : question === 'first' ? -2n : BigInt(Math.floor(question.storedFrom))
   const found = new Map<number, Offset | undefined>()
   let cause = ''
-  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-    if (attempt > 0) await pause()
+  for (const deadline = clock.monotonic() + DEADLINE_MS; ; ) {
     const missing = partitions.filter((partition) => !found.has(partition))
     const byLeader = Map.groupBy(missing, (partition) => {
       const { topic, index } = places.placeOf(partition)
@@ -46,11 +46,12 @@ export async function listOffsets(
       if (result.status === 'rejected') cause = (result.reason as Error).message
     }
     if (found.size === partitions.length) return found
+    if (clock.monotonic() + RETRY_MS >= deadline) throw new Error(`offsets cannot be read: ${cause}`)
+    await new Promise<void>((resolve) => void clock.setTimer(resolve, RETRY_MS))
     await connections.refresh(places.topics).catch((error: Error) => {
       cause = error.message
     })
   }
-  throw new Error(`offsets cannot be read: ${cause}`)
 }
 
 async function ask(

@@ -121,6 +121,7 @@ async function create(
   options: TopicOptions,
 ): Promise<string | undefined> {
   const brokers = connections.nodes.length
+  if (brokers === 0) return `topic ${names[0]} cannot be made: no broker is ready`
   const replicas = options.isUnsafeAllowed ? Math.min(REPLICAS, brokers) : REPLICAS
   const configs = Object.entries({
     'min.insync.replicas': Math.min(MIN_IN_SYNC, Math.max(1, replicas - 1)),
@@ -143,7 +144,7 @@ async function create(
       return `topic ${name} needs ${REPLICAS} replicas, and there are ${brokers} brokers (MILLRACE_KAFKA_UNSAFE=true allows fewer)`
     }
     const problem = `topic ${name} cannot be made: ${refusal(errorCode, errorMessage)}`
-    if (!isPassing(errorCode)) throw new Error(problem)
+    if (!isPassing(errorCode) && errorCode !== CODES.invalidReplicationFactor) throw new Error(problem)
     return problem
   }
   return undefined

@@ -4,10 +4,14 @@ import { systemClock } from '@millrace/std'
 import { KafkaCluster, type KafkaClusterOptions } from '../../kafka-brokers/index.ts'
 import { KafkaEventLog, type KafkaEventLogOptions } from '../kafka-event-log.ts'
 
+/** A killed broker may come back once its session has ended, and its partitions move then: in tests sooner. */
+const SETTINGS = { 'broker.session.timeout.ms': 3_000, 'broker.heartbeat.interval.ms': 500 }
+
 /** Brokers for the tests of one file. */
 export function startKafka(options: Omit<KafkaClusterOptions, 'cacheFolder'>): Promise<KafkaCluster> {
   const cache = process.env.XDG_CACHE_HOME || path.join(homedir(), '.cache')
-  return KafkaCluster.start({ cacheFolder: path.join(cache, 'millrace'), ...options })
+  const settings = { ...SETTINGS, ...options.settings }
+  return KafkaCluster.start({ ...options, cacheFolder: path.join(cache, 'millrace'), settings })
 }
 
 let prefixes = 0
