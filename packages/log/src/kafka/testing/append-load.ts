@@ -24,13 +24,16 @@ export class AppendLoad {
   /** Of a single append, in milliseconds. */
   longestMs = 0
   readonly #log: KafkaEventLog
+  readonly #name: string
   readonly #writers: Promise<void>[]
   #isOver = false
 
-  constructor(log: KafkaEventLog, writers: number, events = 1) {
+  /** @param name begins the notes of its records. */
+  constructor(log: KafkaEventLog, writers: number, name = '') {
     this.#log = log
+    this.#name = name
     const homes = log.partitions / 2
-    this.#writers = Array.from({ length: writers }, (_, writer) => this.#write(writer, writer % homes, events))
+    this.#writers = Array.from({ length: writers }, (_, writer) => this.#write(writer, writer % homes))
   }
 
   /** Waits for this many more acknowledgements. @throws Error after 60 s. */
@@ -71,12 +74,12 @@ export class AppendLoad {
     return broken
   }
 
-  async #write(writer: number, partition: number, events: number): Promise<void> {
+  async #write(writer: number, partition: number): Promise<void> {
     for (let i = 0; !this.#isOver; i++) {
-      const note = `${writer}-${i}`
+      const note = `${this.#name}${writer}-${i}`
       const startedAt = performance.now()
       try {
-        const offset = await this.#log.append(partition, 'live', testRecord(`source-${writer}`, note, events))
+        const offset = await this.#log.append(partition, 'live', testRecord(`source-${writer}`, note))
         this.acknowledged.push({ note, writer, partition, offset })
       } catch (error) {
         if (!(error instanceof LogUnavailableError)) throw error
