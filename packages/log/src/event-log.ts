@@ -36,6 +36,8 @@ export interface ReadResult {
   readonly records: readonly StoredRecord[]
   /** Offset for the next read. */
   readonly next: Offset
+  /** Offsets that a broker's retention deleted before they were read, if the read began before the first record. */
+  readonly gap?: OffsetRange
 }
 
 /** Result of `readBack` and `scan`: bytes that can be transferred to another thread without copying. */
@@ -60,9 +62,12 @@ export interface LogWriter {
    * Appends one record to a stream of a partition; resolves once it survives the loss of power. Records of one partition
    * get their offsets in the order of the calls.
    *
+   * @param partition that of the source. An engine that keeps backfills apart, so that history cannot delay live events, stores
+   * them in the partition that follows by half of `partitions`.
    * @param dedup rule for duplicates. The commit decides which events are duplicates and stores the result, so that every
    * reader sees the same, also after a restart. Both streams share their keys.
-   * @throws LogUnavailableError if the record could not be stored; then no reader of this process ever sees it.
+   * @throws LogUnavailableError if the record could not be stored; then no reader of this process ever sees it, unless
+   * the error says that this is unknown.
    */
   append(partition: number, stream: Stream, record: EventRecord, dedup?: Dedup): Promise<Offset>
   /**
@@ -148,8 +153,18 @@ export type LogReader = Omit<
   'damaged' | 'deletedBefore' | 'oldestUnit' | 'retain' | 'sizeBytes' | typeof Symbol.asyncDispose
 >
 
-/** An append failed or was refused: the record is not visible, and never becomes visible in this process. */
+/**
+ * An append failed or was refused: the record is not visible, and never becomes visible in this process, unless that is
+ * unknown. Or a read got no answer.
+ */
 export class LogUnavailableError extends Error {
   override name = 'LogUnavailableError'
   readonly code = 'LOG_UNAVAILABLE'
+  /** The record may be stored whole, now or later, as after a broken connection. */
+  readonly isUnknown: boolean
+
+  constructor(message: string, { cause, isUnknown = false }: { cause?: unknown; isUnknown?: boolean } = {}) {
+    super(message, cause === undefined ? {} : { cause })
+    this.isUnknown = isUnknown
+  }
 }

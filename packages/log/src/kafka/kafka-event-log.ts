@@ -1,0 +1,331 @@
+import { type EventRecord, eventCount } from '@millrace/protocol'
+import type { Clock, Timer } from '@millrace/std'
+import type { Dedup } from '../dedup.ts'
+import type {
+  Append,
+  EventLog,
+  FramedResult,
+  LogWriter,
+  Offset,
+  OffsetRange,
+  ReadResult,
+  StoredRecord,
+  Stream,
+  Tally,
+} from '../event-log.ts'
+import { frame, recordOf } from '../frames.ts'
+import { addToTally } from '../tally.ts'
+import { type KafkaAddress, KafkaConnections } from './connections.ts'
+import { KafkaWriter } from './kafka-writer.ts'
+import { LogReader } from './log-reader.ts'
+import { listOffsets } from './offsets.ts'
+import { TailFollower } from './tail-follower.ts'
+import { checkTopics, openTopics, type Topics, UNSAFE_TOPICS } from './topics.ts'
+
+const CHECK_TOPICS_MS = 60_000
+const TALLY_BYTES = 1024 * 1024
+
+export interface KafkaEventLogOptions {
+  readonly kafka: KafkaAddress
+  /** The topics are `<prefix>.live` and `<prefix>.import`. */
+  readonly prefix: string
+  readonly clock: Clock
+  /** Of each topic, used when they are made: 1 to 256. */
+  readonly partitions: number
+  /** Used when the topics are made. */
+  readonly retentionMs: number
+  /** Of an encoded record, used when the topics are made. */
+  readonly maxRecordBytes: number
+  /** Starts with topics that lose records with one broker; see `topicWarning`. Default false. */
+  readonly isUnsafeAllowed?: boolean
+  /** Default none. */
+  readonly compression?: 'none' | 'lz4'
+  /** Of the newest records of followed partitions. Default 32 MB. */
+  readonly tailCacheBytes?: number
+  /** Of records that far reads fetched. Default 16 MB. */
+  readonly farCacheBytes?: number
+}
+
+/**
+ * The event log on Kafka, for several processes. Partitions 0 to P−1 hold live events, P to 2P−1 backfills: a backfill of
+ * source partition p is in partition p + P.
+ *
+ * `end` of a partition moves with this process's own appends, with reads, and with every commit while the partition is
+ * followed. The brokers delete by age; they also hold the size, so `sizeBytes` is 0.
+ */
+export class KafkaEventLog implements EventLog, LogWriter {
+  readonly partitions: number
+  readonly #clock: Clock
+  /** For offsets, far reads and checks of the topics. */
+  readonly #connections: KafkaConnections
+  readonly #writer: KafkaWriter
+  readonly #follower: TailFollower
+  readonly #reader: LogReader
+  readonly #commitListeners = new Set<(partition: number, stream: Stream) => void>()
+  /** The first record of a partition does not change until retention deletes it. */
+  readonly #oldest = new Map<number, { readonly offset: Offset; readonly acceptedAt: number }>()
+  readonly #retentionMs: number
+  #topics: Topics
+  #checkTimer: Timer | undefined
+  #isClosed = false
+
+  /**
+   * Makes the topics where they are missing, and checks them.
+   *
+   * @throws UnsafeTopicsError if they cannot keep the promise of a 200, unless that is allowed.
+   * @throws Error if no broker answers.
+   */
+  static async open(options: KafkaEventLogOptions): Promise<KafkaEventLog> {
+    const connections = new KafkaConnections(options.kafka, options.clock)
+    const own = [
+      connections,
+      new KafkaConnections(options.kafka, options.clock),
+      new KafkaConnections(options.kafka, options.clock),
+    ]
+    try {
+      const { isUnsafeAllowed = false } = options
+      const topics = await openTopics(connections, { ...options, isUnsafeAllowed }, options.clock)
+      await Promise.all(own.map((each) => each.refresh(topics.places.topics)))
+      const all = Array.from({ length: topics.places.count }, (_, partition) => partition)
+      const [ends, firsts] = await Promise.all([
+        listOffsets(connections, topics.places, all, 'end', options.clock),
+        listOffsets(connections, topics.places, all, 'first', options.clock),
+      ])
+      const offsets = (of: ReadonlyMap<number, Offset | undefined>) => all.map((partition) => of.get(partition) ?? 0)
+      return new KafkaEventLog(options, topics, own, offsets(ends), offsets(firsts))
+    } catch (error) {
+      for (const each of own) each.close()
+      throw error
+    }
+  }
+
+  private constructor(
+    options: KafkaEventLogOptions,
+    topics: Topics,
+    [connections, writing, following]: readonly KafkaConnections[],
+    ends: readonly Offset[],
+    firsts: readonly Offset[],
+  ) {
+    const { clock } = options
+    const { places, maxBatchBytes, minInSync } = topics
+    this.partitions = places.count
+    this.#clock = clock
+    this.#topics = topics
+    this.#connections = connections!
+    this.#retentionMs = options.retentionMs
+    this.#follower = new TailFollower({
+      connections: following!,
+      places,
+      clock,
+      cacheBytes: options.tailCacheBytes ?? 32 * 1024 * 1024,
+      onFetched: ({ partition, end, first }) => this.#note(partition, end, first),
+      end: async (partition) => {
+        await this.#reader.refresh([partition], 'end')
+        return this.#reader.end(partition)
+      },
+    })
+    const cacheBytes = options.farCacheBytes ?? 16 * 1024 * 1024
+    this.#reader = new LogReader({
+      connections: connections!,
+      places,
+      clock,
+      follower: this.#follower,
+      cacheBytes,
+      ends,
+      firsts,
+    })
+    this.#writer = new KafkaWriter({
+      connections: writing!,
+      places,
+      clock,
+      compression: options.compression ?? 'none',
+      maxBatchBytes,
+      minInSync,
+      onStored: (partition, end) => this.#note(partition, end, 0),
+    })
+    this.#planCheck()
+  }
+
+  /** @param dedup not used: whoever reads the partition decides which events are duplicates, in the order of the log. */
+  append(home: number, stream: Stream, record: EventRecord, _dedup?: Dedup): Promise<Offset> {
+    try {
+      return this.#writer.append(this.#topics.places.partitionOf(home, stream), record)
+    } catch (error) {
+      return Promise.reject(error)
+    }
+  }
+
+  /** All go into the same produce, if it has room; the brokers store them by partition. */
+  appendAll(appends: readonly Append[]): Promise<Offset[]> {
+    return Promise.all(appends.map(({ partition, stream, record }) => this.append(partition, stream, record)))
+  }
+
+  check(): Promise<void> {
+    return this.#writer.check()
+  }
+
+  trouble(): string | undefined {
+    return this.#writer.trouble
+  }
+
+  /** What the topics do not promise, as of the last check; undefined: they fulfil the requirements. */
+  topicWarning(): string | undefined {
+    const { weaknesses } = this.#topics
+    return weaknesses.length === 0 ? undefined : `${UNSAFE_TOPICS} (${weaknesses.join('; ')})`
+  }
+
+  /**
+   * Reads new records of a partition as they come, once for all readers, and announces them to `onCommit`. Without it this
+   * process hears only of its own appends.
+   *
+   * @returns a function that ends it. @throws LogUnavailableError
+   */
+  follow(partition: number): Promise<() => void> {
+    return this.#follower.follow(partition)
+  }
+
+  /** Why the newest records of followed partitions cannot be read; undefined: they can. */
+  followTrouble(): string | undefined {
+    return this.#follower.trouble
+  }
+
+  /** Asks the brokers where all partitions end now. @throws LogUnavailableError */
+  async readEnds(): Promise<readonly Offset[]> {
+    const all = Array.from({ length: this.partitions }, (_, partition) => partition)
+    await this.#reader.refresh(all, 'end')
+    return all.map((partition) => this.#reader.end(partition))
+  }
+
+  /** The first record that the broker stored at or after a time, by its clock; the end if there is none. */
+  storedFrom(partition: number, time: number): Promise<Offset> {
+    return this.#reader.storedFrom(partition, time)
+  }
+
+  async read(partition: number, stream: Stream, from: Offset, maxBytes: number): Promise<ReadResult> {
+    if (!this.#holds(partition, stream)) return { records: [], next: Math.max(from, this.end(partition)) }
+    const { records, next, gap } = await this.#reader.forward(partition, from, maxBytes)
+    const decoded = records.map(recordOf)
+    return gap === undefined ? { records: decoded, next } : { records: decoded, next, gap }
+  }
+
+  async readBack(partition: number, before: Offset, maxBytes: number): Promise<FramedResult> {
+    const { records, next } = await this.#reader.backward(partition, before, maxBytes)
+    return { frames: frame(records), next }
+  }
+
+  async scan(partition: number, from: Offset, maxBytes: number): Promise<FramedResult> {
+    const { records, next } = await this.#reader.forward(partition, from, maxBytes)
+    return { frames: frame(records), next }
+  }
+
+  async get(partition: number, offsets: readonly Offset[]): Promise<(StoredRecord | undefined)[]> {
+    const found: (StoredRecord | undefined)[] = []
+    for (const offset of offsets) {
+      const record = await this.#reader.get(partition, offset)
+      found.push(record && recordOf(record))
+    }
+    return found
+  }
+
+  /** Reads the whole range: Kafka counts nothing. */
+  async tally(partition: number, stream: Stream, { from, to }: OffsetRange): Promise<Tally> {
+    const tally: Tally = new Map()
+    if (!this.#holds(partition, stream)) return tally
+    const end = Math.min(to, this.end(partition))
+    for (let at = from; at < end; ) {
+      const { records, next } = await this.#reader.forward(partition, at, TALLY_BYTES)
+      for (const record of records) {
+        if (record.offset >= end) break
+        const { header } = recordOf(record)
+        addToTally(tally, header.sourceId, eventCount(header), record.bytes.length)
+      }
+      at = next
+    }
+    return tally
+  }
+
+  async deletedBefore(partition: number): Promise<Offset> {
+    await this.#reader.refresh([partition], 'first')
+    return this.#reader.first(partition)
+  }
+
+  async oldest(partition: number): Promise<{ offset: Offset; acceptedAt: number } | undefined> {
+    await this.#reader.refresh([partition], 'first')
+    const first = this.#reader.first(partition)
+    const known = this.#oldest.get(partition)
+    if (known?.offset === first) return known
+    if (first >= this.end(partition)) await this.#reader.refresh([partition], 'end')
+    if (first >= this.end(partition)) return undefined
+    const [record] = (await this.#reader.forward(partition, first, 1)).records
+    if (record === undefined) return undefined
+    const oldest = { offset: record.offset, acceptedAt: recordOf(record).header.acceptedAt }
+    this.#oldest.set(partition, oldest)
+    return oldest
+  }
+
+  /** Records older than half of the topics' retention: whoever still needs them copies them now. */
+  async oldestUnit(partition: number): Promise<OffsetRange | undefined> {
+    const to = await this.#reader.storedFrom(partition, this.#clock.now() - this.#retentionMs / 2)
+    const from = this.#reader.first(partition)
+    return from < to ? { from, to } : undefined
+  }
+
+  end(partition: number): Offset {
+    return this.#reader.end(partition)
+  }
+
+  onCommit(listener: (partition: number, stream: Stream) => void): () => void {
+    this.#commitListeners.add(listener)
+    return () => this.#commitListeners.delete(listener)
+  }
+
+  damaged(): readonly OffsetRange[] {
+    return []
+  }
+
+  onDamage(): () => void {
+    return () => {}
+  }
+
+  async retain(): Promise<void> {}
+
+  sizeBytes(): number {
+    return 0
+  }
+
+  /** Finishes pending appends, at most ten seconds, then ends the connections. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    this.#checkTimer?.cancel()
+    await this.#writer.close()
+    this.#follower.close()
+    this.#reader.close()
+  }
+
+  #holds(partition: number, stream: Stream): boolean {
+    return this.#topics.places.streamOf(partition) === stream
+  }
+
+  #note(partition: number, end: Offset, first: Offset): void {
+    if (!this.#reader.note(partition, end, first)) return
+    const stream = this.#topics.places.streamOf(partition)
+    for (const listener of this.#commitListeners) listener(partition, stream)
+  }
+
+  #planCheck(): void {
+    this.#checkTimer = this.#clock.setTimer(() => {
+      checkTopics(this.#connections, this.#topics.places)
+        .then(
+          (topics) => {
+            this.#topics = topics
+          },
+          // A broker that does not answer is told by `check` and `followTrouble`.
+          () => {},
+        )
+        .finally(() => {
+          if (!this.#isClosed) this.#planCheck()
+        })
+    }, CHECK_TOPICS_MS)
+  }
+}
