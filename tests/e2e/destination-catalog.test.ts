@@ -82,11 +82,16 @@ describe('saving', () => {
     ['an unknown action', { action: 'none' }, '/subscriptions/0/action'],
     ['an unknown directive', sending('/x', { mapping: { data: { '@eval': 'x' } } }), '/subscriptions/0/mapping/data'],
     ['no trigger at all', { action: 'send' }, '/subscriptions/0'],
-    ['batches', sending('/x', { batch: true }), '/subscriptions/0/batch'],
   ])('%s is refused with its path', async (_name, mapping, path) => {
     const config = { subscriptions: [mapping] }
     const { status, json } = await env.api('POST', '/v2/destinations', { name: 'x', type: 'CATALOG_WEBHOOK', config })
     expect([status, json.details?.path]).toEqual([422, path])
+  })
+
+  test('batches of an action that takes one event are refused with their path', async () => {
+    const config = { subscriptions: [{ action: 'postToChannel', trigger: 'type = "track"', batch: true }] }
+    const { status, json } = await env.api('POST', '/v2/destinations', { name: 'x', type: 'CATALOG_SLACK', config })
+    expect([status, json.details?.path]).toEqual([422, '/subscriptions/0/batch'])
   })
 
   test('a 51st mapping is refused', async () => {
@@ -159,6 +164,17 @@ describe('Test API', () => {
     expect(env.sink.received).toEqual([])
   })
 
+  test('names the batch that a message would join, and shows the request of the message alone', async () => {
+    const batchOf = async (mapping: object) => {
+      const id = await made({ subscriptions: [mapping] })
+      const { json } = await tester.destination(id, { stage: TRANSFORM, message: MESSAGE }, '?include=batch')
+      expect(json.data[0].dest_transformed_payload[0].body.JSON).toMatchObject({ event: 'Seat Reserved' })
+      return json.extras.batch
+    }
+    expect(await batchOf(sending('/in', { batch: true }))).toEqual({ maxEvents: 100 })
+    expect(await batchOf(sending('/in'))).toBeNull()
+  })
+
   test('plain http to an address that is not in the configuration is refused', async () => {
     const { dest_transformed_payload: refused } = await tester.stages(
       await made({ subscriptions: [sending('/in', { mapping: { url: 'https://api.segment.io/v1' } })] }),
@@ -177,6 +193,26 @@ describe('live delivery', () => {
     expect(env.sink.received.map(({ path }) => path)).toEqual(['/one', '/two'])
     expect(env.sink.received[0]!.headers['user-agent']).toMatch(/^Millrace\//)
     expect(requests.map(({ endpoint }) => endpoint)).toEqual([`${env.sink.url}/one`, `${env.sink.url}/two`])
+  })
+
+  test('a mapping with `batch` sends the events that wait in one request, and each trace says how many', async () => {
+    const first = Promise.withResolvers<object>()
+    env.sink.answer = () => (env.sink.received.length === 1 ? first.promise : {})
+    const { source, destinationId } = await connected({ subscriptions: [sending('/in', { batch: true })] })
+    await env.api('PATCH', `/v2/destinations/${destinationId}`, { delivery: { concurrency: 1 } })
+    const messages = [0, 1, 2, 3].map((n) => ({ ...MESSAGE, userId: `u-${n}`, messageId: `m-batch-${n}` }))
+    await env.send('/v1/track', messages[0]!, source.writeKey)
+    await env.sink.waitFor(1)
+    await env.send('/v1/batch', { batch: messages.slice(1) }, source.writeKey)
+    first.resolve({})
+    for (const { messageId } of messages) await env.journey(messageId, 'delivered')
+    const sent = env.sink.received.map(({ body }) => JSON.parse(body.toString()))
+    expect(sent.map((body) => (Array.isArray(body) ? body.map(({ userId }) => userId) : body.userId))).toEqual([
+      'u-0',
+      ['u-1', 'u-2', 'u-3'],
+    ])
+    const { requests } = await env.journey('m-batch-2', 'delivered')
+    expect(requests[0]!.attempts[0]).toMatchObject({ status: 200, batch: 3 })
   })
 
   test('an event that no mapping matches is filtered with that reason', async () => {

@@ -846,7 +846,8 @@ export type MappingAction = {
   readonly fields: { readonly [name: string]: JsonObject }
   readonly syncModes?: readonly string[]
   readonly defaultSyncMode?: string
-  readonly takesBatches: boolean
+  /** Maximum events of one run. */
+  readonly maxBatch?: number
 }
 
 export type MappingPreset = {

@@ -1,9 +1,10 @@
 import { createRequire } from 'node:module'
 import path from 'node:path'
 import { ALLOWED } from './allow-list.ts'
+import { type BatchEnd, batchOutcome } from './batch-outcome.ts'
 import type { CatalogRun, DestinationCatalogOptions, DryRun, SendCaptured } from './catalog-run.ts'
-import { type UnitOutcome, unitOutcome } from './classify.ts'
-import { GuestPool } from './host/guest-pool.ts'
+import { type RunFacts, type UnitOutcome, unitOutcome } from './classify.ts'
+import { GuestPool, type PooledEnd } from './host/guest-pool.ts'
 import type { HostAnswer } from './host/guest-runs.ts'
 import type { CapturedRequest, GuestRun, MappingEnd } from './messages.ts'
 import { type CapturedObject, capturedObject } from './requests/captured-object.ts'
@@ -37,6 +38,17 @@ export class CatalogRuns implements AsyncDisposable {
 
   /** @param faults of earlier attempts that were faults of code or worker. */
   async send(prepared: PreparedRun, run: CatalogRun, send: SendCaptured, faults: number): Promise<UnitOutcome> {
+    const { end, ...facts } = await this.#sent(prepared, run, send)
+    return unitOutcome(end, { ...facts, faults })
+  }
+
+  /** Several events at once. */
+  async sendBatch(prepared: PreparedRun, run: CatalogRun, send: SendCaptured): Promise<BatchEnd> {
+    const { end, ...facts } = await this.#sent(prepared, run, send)
+    return batchOutcome(end, facts)
+  }
+
+  async #sent(prepared: PreparedRun, run: CatalogRun, send: SendCaptured): Promise<Sent> {
     let lastStatus: number | undefined
     let refused: string | undefined
     let isLate = false
@@ -56,13 +68,15 @@ export class CatalogRuns implements AsyncDisposable {
     }
     const deadlineMs = prepared.kind === 'testConnection' ? TEST_MS : DELIVERY_MS
     const end = await this.#pool.run({ run: prepared, deadlineMs, send: sendOne, onLate })
-    return unitOutcome(end, { lastStatus, refused, faults })
+    return { end, lastStatus, refused }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#pool[Symbol.asyncDispose]()
   }
 }
+
+type Sent = Omit<RunFacts, 'faults'> & { readonly end: PooledEnd }
 
 const NO_FACTS = { lastStatus: undefined, refused: undefined, faults: 0 }
 

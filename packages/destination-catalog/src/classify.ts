@@ -44,13 +44,13 @@ export function unitOutcome(end: PooledEnd, { lastStatus, refused, faults }: Run
   }
 }
 
-function outcomeOfThrown(thrown: Thrown, faults: number): UnitOutcome {
+export function outcomeOfThrown(thrown: Thrown, faults: number): UnitOutcome {
   switch (thrown.kind) {
     case 'validation':
       return { kind: 'abort', status: 400, text: thrown.text, stage: 'dest_transformation' }
     case 'answer':
     case 'status':
-      return isTemporary(thrown.status) ? retry(thrown.status, thrown.text) : abort(thrown.status, thrown.text)
+      return outcomeOfStatus(thrown.status, thrown.text)
     case 'retryable':
       return retry(thrown.status, thrown.text)
     case 'noAnswer':
@@ -60,6 +60,10 @@ function outcomeOfThrown(thrown: Thrown, faults: number): UnitOutcome {
     case 'code':
       return fault(thrown.text, 500, `DESTINATION_CODE_ERROR: ${thrown.text}`, faults)
   }
+}
+
+export function outcomeOfStatus(status: number, text: string): UnitOutcome {
+  return isTemporary(status) ? retry(status, text) : abort(status, text)
 }
 
 function isTemporary(status: number): boolean {

@@ -1,4 +1,5 @@
 import type { JsonObject } from '@millrace/protocol'
+import type { BatchEnd } from './batch-outcome.ts'
 import type { CatalogRun, DestinationCatalogOptions, DryRun, SendCaptured } from './catalog-run.ts'
 import type { CatalogRuns } from './catalog-runs.ts'
 import type { UnitOutcome } from './classify.ts'
@@ -70,7 +71,7 @@ export class DestinationCatalog implements AsyncDisposable {
     const mappings = this.matching(name, event, run.config)
     if (mappings.length === 0) return { kind: 'requests', requests: [], isPartial: false }
     const runs = await this.#loaded()
-    return runs.transform(this.#guestRun('transform', slug, event, mappings, run), run)
+    return runs.transform(this.#guestRun('transform', slug, [event], mappings, run), run)
   }
 
   /**
@@ -88,7 +89,26 @@ export class DestinationCatalog implements AsyncDisposable {
   ): Promise<UnitOutcome> {
     const slug = slugOf(name)!
     const runs = await this.#loaded()
-    return runs.send(this.#guestRun('deliver', slug, event, [mapping], run), run, send, faults)
+    return runs.send(this.#guestRun('deliver', slug, [event], [mapping], run), run, send, faults)
+  }
+
+  /** Sends several events by one mapping, in one run. Never rejects. */
+  async deliverBatch(
+    name: string,
+    events: readonly JsonObject[],
+    mapping: Mapping,
+    run: CatalogRun,
+    send: SendCaptured,
+  ): Promise<BatchEnd> {
+    const slug = slugOf(name)!
+    const runs = await this.#loaded()
+    return runs.sendBatch(this.#guestRun('deliverBatch', slug, events, [mapping], run), run, send)
+  }
+
+  /** Maximum events of a run; 1 where no mapping takes several. */
+  maxBatch(name: string, config: JsonObject): number {
+    const mappings = mappingsOf(config, this.#entries.actions(slugOf(name)!))
+    return Math.max(1, ...mappings.map(({ maxBatch = 1 }) => maxBatch))
   }
 
   /** Tries the credentials. Undefined: the definition cannot. Never rejects. */
@@ -96,7 +116,7 @@ export class DestinationCatalog implements AsyncDisposable {
     const slug = slugOf(name)!
     if (!this.#entries.get(slug).canTest) return undefined
     const runs = await this.#loaded()
-    return runs.send(this.#guestRun('testConnection', slug, {}, [], run), run, send, 0)
+    return runs.send(this.#guestRun('testConnection', slug, [], [], run), run, send, 0)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -106,12 +126,12 @@ export class DestinationCatalog implements AsyncDisposable {
   #guestRun(
     kind: GuestRun['kind'],
     slug: string,
-    event: JsonObject,
+    events: readonly JsonObject[],
     mappings: readonly Mapping[],
     { destinationId, config }: CatalogRun,
   ): Omit<GuestRun, 't' | 'id'> {
     const settings = settingsOf(this.#entries.get(slug), config)
-    return { kind, slug, destinationId, settings, mappings, event: preparedEvent(event) }
+    return { kind, slug, destinationId, settings, mappings, events: events.map(preparedEvent) }
   }
 
   #loaded(): Promise<CatalogRuns> {

@@ -27,12 +27,13 @@ export interface GuestRun {
   readonly t: 'run'
   readonly id: number
   /** `transform` answers each request with an empty 200, and sends none. */
-  readonly kind: 'transform' | 'deliver' | 'testConnection'
+  readonly kind: 'transform' | 'deliver' | 'deliverBatch' | 'testConnection'
   readonly slug: string
   readonly destinationId: string
   readonly settings: JsonObject
   readonly mappings: readonly RunMapping[]
-  readonly event: JsonObject
+  /** One, but of `deliverBatch` at least two. */
+  readonly events: readonly JsonObject[]
 }
 
 /** A mapping as the guest needs it: the large default values stay with the definitions there. */
@@ -72,7 +73,14 @@ export interface MappingEnd {
   /** Of a dry run. */
   readonly requests: readonly CapturedRequest[]
   readonly thrown: Thrown | undefined
+  /** Of a batch whose code told a result for each event, in their order. */
+  readonly results?: readonly EventEnd[]
 }
+
+/** What the code says about one event of a batch. */
+export type EventEnd =
+  | { readonly status: number; readonly text: string; readonly isInvalid: boolean }
+  | { readonly thrown: Thrown }
 
 /** What the code threw, by what is to be done about it. */
 export type Thrown =

@@ -22,6 +22,7 @@ export type {
 export { DestinationRegistry, type MoreTypes } from './registry.ts'
 export type {
   RemoteAnswer,
+  RemoteBatchOutcome,
   RemoteCode,
   RemoteOutcome,
   RemoteRequest,

@@ -31,6 +31,15 @@ export interface RemoteCode {
     send: SendRemote,
     faults: number,
   ): Promise<RemoteOutcome>
+  /** Maximum events of one run under a configuration; 1: each event runs alone. */
+  maxBatch(config: JsonObject): number
+  /** Delivers the same unit of several events in one run. Never rejects. */
+  deliverBatch(
+    events: readonly StoredEvent[],
+    unit: RemoteUnit,
+    run: RemoteRun,
+    send: SendRemote,
+  ): Promise<RemoteBatchOutcome>
   /** Tries the credentials; undefined where there is nothing to try with. Never rejects. */
   testConnection(run: RemoteRun, send: SendRemote): Promise<RemoteOutcome | undefined>
 }
@@ -40,6 +49,8 @@ export interface RemoteUnit {
   /** Position in the configuration; the same for the same configuration. */
   readonly index: number
   readonly name: string
+  /** Set where events may share a run: those with the same key, and so many. */
+  readonly batch?: { readonly key: string; readonly maxEvents: number }
 }
 
 export interface RemoteRun {
@@ -92,3 +103,9 @@ export interface RemoteOutcome {
   readonly stage: 'dest_transformation' | 'delivery'
   readonly isFault?: true
 }
+
+/** How a run of several events ended: for each of them, or for all alike. */
+export type RemoteBatchOutcome =
+  | { readonly each: readonly RemoteOutcome[] }
+  /** `mayBeAboutOne`: one event may be at fault, so that the others are to be sent without it. */
+  | { readonly all: RemoteOutcome; readonly mayBeAboutOne: boolean }

@@ -1,37 +1,13 @@
-import type { DestinationModule, RemoteCode, RemoteOutcome, RemoteRequest } from '@millrace/destinations'
+import type { DestinationModule, RemoteCode } from '@millrace/destinations'
 import { expect, test } from 'vitest'
 import { MINUTE, PipelineUnderTest, track } from './testing/pipeline-under-test.ts'
+import { outcomeOf, REMOTE_TYPE, requestTo } from './testing/remote-type.ts'
 import { Sink } from './testing/sink.ts'
 
 /*
  * How a lane delivers the units of code that runs elsewhere. The code is written here; that of the catalog runs in
  * tests/e2e/destination-catalog.test.ts.
  */
-
-const DEFINITION = {
-  id: 'remote-type',
-  name: 'REMOTE',
-  displayName: 'Remote',
-  category: 'test',
-  kind: 'cloud',
-  defaultConfig: ['url'],
-  config: {
-    destConfig: { defaultConfig: ['url'] },
-    extraConfig: [],
-    commonConfig: [],
-    secretKeys: [],
-    hostKeys: ['url'],
-    publicKeys: [],
-    supportedMessageTypes: { cloud: ['track'] },
-    supportedConnectionModes: { cloud: ['cloud'] },
-    supportedSourceTypes: ['cloud'],
-  },
-  configSchema: {},
-  uiConfig: {},
-  options: {},
-  createdAt: '2026-11-24T08:00:00.000Z',
-  updatedAt: '2026-11-24T08:00:00.000Z',
-} as const
 
 /** Sends the paths of a unit one after the other; an answer outside 2xx ends it. */
 function remoteModule(units: readonly string[][]): DestinationModule {
@@ -41,6 +17,8 @@ function remoteModule(units: readonly string[][]): DestinationModule {
     mappingEditor: () => ({}),
     units: () => units.map((paths, index) => ({ index, name: paths.join(' ') })),
     transform: async () => ({ requests: [], derivedSecrets: [], isPartial: false, rules: [] }),
+    maxBatch: () => 1,
+    deliverBatch: async () => ({ each: [] }),
     testConnection: async () => undefined,
     deliver: async (event, unit, { config }, send) => {
       let status = 200
@@ -52,27 +30,7 @@ function remoteModule(units: readonly string[][]): DestinationModule {
       return outcomeOf(status)
     },
   }
-  return { definition: DEFINITION, transform: () => [], remote }
-}
-
-function outcomeOf(status: number): RemoteOutcome {
-  const kind = status < 300 ? 'delivered' : status >= 500 || [423, 429].includes(status) ? 'retry' : 'abort'
-  return { kind, status, text: '', stage: 'delivery' }
-}
-
-function requestTo(url: string, body: string): RemoteRequest {
-  const object = {
-    version: '1',
-    type: 'REST',
-    method: 'POST',
-    endpoint: url,
-    headers: {},
-    params: {},
-    body: { JSON: {}, JSON_ARRAY: {}, XML: {}, FORM: {} },
-    files: {},
-  } as const
-  const headers = { 'content-type': 'application/json' }
-  return { method: 'POST', url, headers, body, object, timeoutMs: 10_000, derivedSecrets: [], rules: [] }
+  return { definition: REMOTE_TYPE, transform: () => [], remote }
 }
 
 async function started(units: readonly string[][], answer: Parameters<typeof Sink.start>[0]) {

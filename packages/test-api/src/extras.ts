@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { batchKeyOf, batchLimitsOf, maskConfig } from '@millrace/destinations'
+import { maskConfig } from '@millrace/destinations'
 import { isJsonObject, type JsonObject, type JsonValue } from '@millrace/protocol'
 import { liveFilters } from './live-filters.ts'
 import type { TestedParts } from './tested-parts.ts'
@@ -35,11 +35,9 @@ export function extrasOf(parts: TestedParts): JsonObject {
 }
 
 /** How many live events may share the request; null where it carries one. */
-function batch({ module, override, test }: TestedParts): JsonObject | null {
-  const limits = batchLimitsOf(module, override.config)
-  const requests = test.made.flatMap(({ objects }) => objects)
-  const part = requests.length === 1 && limits !== undefined ? batchKeyOf(module.batches!, requests[0]!) : undefined
-  return part === undefined ? null : { maxEvents: Math.min(limits!.maxEvents, part.maxEvents) }
+function batch({ test: { made } }: TestedParts): JsonObject | null {
+  const part = made.length === 1 ? made[0]!.ready.part : undefined
+  return part === undefined ? null : { maxEvents: Math.min(part.joiner.maxEvents, part.maxEvents) }
 }
 
 function warnings({ run, module, override, test }: TestedParts): string[] {

@@ -116,7 +116,7 @@ const ACTION = named(
     fields: Type.Record(Type.String(), object),
     syncModes: Type.Optional(texts),
     defaultSyncMode: Type.Optional(Type.String()),
-    takesBatches: Type.Boolean(),
+    maxBatch: Type.Optional(Type.Integer({ minimum: 1, description: 'Maximum events of one run.' })),
   }),
 )
 const textsByName = Type.Record(Type.String(), texts)

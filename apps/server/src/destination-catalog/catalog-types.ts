@@ -1,5 +1,6 @@
 import {
   arePackagesInstalled,
+  batchKey,
   type CatalogRequest,
   capturedObject,
   type DestinationCatalog,
@@ -54,7 +55,8 @@ function remoteCode(catalog: DestinationCatalog, name: string, trouble: string |
     trouble: () => trouble,
     faultsIn: (config) => catalog.faultsIn(name, config),
     mappingEditor: () => ({ ...catalog.actions(name) }) as unknown as JsonObject,
-    units: (event, config) => (trouble === undefined ? catalog.matching(name, event, config) : [HELD]),
+    units: (event, config) =>
+      trouble === undefined ? catalog.matching(name, event, config).map((mapping) => unitOf(event, mapping)) : [HELD],
     transform: async (event, run) => {
       if (trouble !== undefined) return { error: trouble }
       const made = await catalog.transform(name, event, run)
@@ -69,10 +71,23 @@ function remoteCode(catalog: DestinationCatalog, name: string, trouble: string |
     },
     deliver: async (event, unit, run, send, faults) => {
       if (trouble !== undefined) return { kind: 'retry', status: 503, text: trouble, stage: 'delivery' }
-      return catalog.deliver(name, event, unit as Mapping, run, sending(send), faults)
+      return catalog.deliver(name, event, (unit as CatalogUnit).mapping, run, sending(send), faults)
     },
+    maxBatch: (config) => (trouble === undefined ? catalog.maxBatch(name, config) : 1),
+    deliverBatch: (events, unit, run, send) =>
+      catalog.deliverBatch(name, events, (unit as CatalogUnit).mapping, run, sending(send)),
     testConnection: (run, send) => catalog.testConnection(name, run, sending(send)),
   }
+}
+
+interface CatalogUnit extends RemoteUnit {
+  readonly mapping: Mapping
+}
+
+function unitOf(event: JsonObject, mapping: Mapping): CatalogUnit {
+  const { index, name, maxBatch } = mapping
+  if (maxBatch === undefined) return { index, name, mapping }
+  return { index, name, mapping, batch: { key: batchKey(event, mapping), maxEvents: maxBatch } }
 }
 
 function sending(send: SendRemote) {

@@ -1,5 +1,5 @@
 import type { AnswerClass, BatchOutcome } from '@millrace/protocol'
-import type { OutboundRequest } from '../outbound/outbound-request.ts'
+import type { OutboundRequest, OutboundResult } from '../outbound/outbound-request.ts'
 import type { Stage } from '../store/flush.ts'
 import type { ShownRequest } from './request-history.ts'
 
@@ -17,6 +17,15 @@ export interface ReadyRequests {
   readonly abortStage?: Stage
   /** An aborted request does not keep the later ones from being sent; the event ends as a dead letter all the same. */
   readonly sendsAfterAbort?: true
+  /** Of a part whose batch was answered with a result for each event. */
+  readonly ownEnd?: OwnEnd | undefined
+}
+
+/** How one event of a batch ended. */
+export interface OwnEnd {
+  readonly result: Exclude<OutboundResult, { kind: 'aborted' }>
+  /** Where an abort is shown. */
+  readonly stage: Stage
 }
 
 /** The requests of an event, or why there are none. */

@@ -38,7 +38,8 @@ export interface EntryAction {
   readonly fields: Readonly<Record<string, EntryField>>
   readonly syncModes?: readonly string[]
   readonly defaultSyncMode?: string
-  readonly takesBatches: boolean
+  /** Maximum events of one run; absent where the action takes one. */
+  readonly maxBatch?: number
 }
 
 /** A mapping that the package prepares. All of them apply when the configuration has no mappings. */

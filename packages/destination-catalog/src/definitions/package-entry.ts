@@ -98,8 +98,16 @@ function entryAction(action: PackageAction): EntryAction {
     ...(syncMode === undefined
       ? {}
       : { syncModes: syncMode.choices.map(({ value }) => value), defaultSyncMode: syncMode.default }),
-    takesBatches: performBatch !== undefined,
+    ...(performBatch === undefined ? {} : { maxBatch: maxBatchOf(fields) }),
   }
+}
+
+const MAX_BATCH = 100
+
+/** The size that the definition prefers, if it is smaller than ours. @see contracts/destination-catalog.md §9.3 [C44] */
+function maxBatchOf(fields: Readonly<Record<string, PackageField>>): number {
+  const preferred = Number((fields['batch_size'] ?? fields['max_batch_size'])?.default)
+  return preferred >= 1 ? Math.min(MAX_BATCH, preferred) : MAX_BATCH
 }
 
 function entryPreset({ name, partnerAction, subscribe }: PackagePreset & { subscribe: string }): EntryPreset {

@@ -8,11 +8,26 @@ const require = createRequire(import.meta.url)
 
 type ErrorClass = abstract new (...given: never[]) => Error
 
-/** An action of the package; `execute` maps, validates and performs. */
+/** An action of the package; `execute` maps, validates and performs, `executeBatch` does it for several events. */
 export interface CoreAction {
+  definition: CoreActionDefinition
   createRequestClient: (data: object) => RequestClient
   extendRequest: ((data: object) => ClientOptions) | undefined
   execute(bundle: object): Promise<unknown>
+  executeBatch(bundle: object): Promise<readonly (CoreBatchResult | undefined)[]>
+}
+
+export interface CoreActionDefinition {
+  readonly fields?: Readonly<Record<string, { readonly default?: JsonValue }>>
+  readonly performBatch?: (client: RequestClient, data: object) => Promise<unknown>
+}
+
+/** Of one event of a batch. */
+export interface CoreBatchResult {
+  readonly status: number
+  readonly errortype?: string
+  readonly errormessage?: string
+  readonly body?: unknown
 }
 
 export interface CoreResponse {
@@ -49,6 +64,9 @@ export interface ClientOptions {
 /** The parts of `@segment/actions-core` that runs use. */
 export interface Core {
   readonly Destination: new (definition: object) => { readonly actions: Record<string, CoreAction> }
+  /** Values of an action's fields, by a mapping. */
+  readonly transform: (mapping: JsonObject, event: JsonObject) => JsonValue
+  readonly MultiStatusResponse: abstract new () => object
   readonly defaultValues: (fields: object) => Record<string, JsonValue>
   readonly HTTPError: new (response: CoreResponse, request: object, options: object) => Error
   readonly PayloadValidationError: ErrorClass

@@ -1,6 +1,7 @@
 import type { JsonObject } from '@millrace/protocol'
 import { usablePresets } from '../definitions/package-entry.ts'
-import type { GuestRun, MappingEnd, RunMapping } from '../messages.ts'
+import type { EventEnd, GuestRun, MappingEnd, RunMapping } from '../messages.ts'
+import { runBatch } from './batch-run.ts'
 import { requestClient } from './client.ts'
 import { type Core, type CoreAction, loadDefinition, type RunnableDefinition } from './core.ts'
 import { currentRun, type DefinitionRun } from './guest-run.ts'
@@ -41,6 +42,7 @@ export class Engine {
   /** Never rejects. */
   async run(message: GuestRun, code: DefinitionRun): Promise<MappingEnd[]> {
     if (message.kind === 'testConnection') return [await this.#end(code, -1, () => this.#testConnection(message, code))]
+    if (message.kind === 'deliverBatch') return [await this.#batchEnd(message, message.mappings[0]!, code)]
     const ends: MappingEnd[] = []
     for (const mapping of message.mappings) {
       ends.push(await this.#end(code, mapping.index, () => this.#execute(message, mapping, code)))
@@ -59,18 +61,42 @@ export class Engine {
     }
   }
 
+  async #batchEnd(message: GuestRun, mapping: RunMapping, code: DefinitionRun): Promise<MappingEnd> {
+    let results: EventEnd[] | undefined
+    const end = await this.#end(code, mapping.index, async () => {
+      results = await runBatch(message.events, {
+        core: this.#core,
+        action: this.#actionOfRun(message, mapping, code),
+        bundleOf: (events) => this.#bundle(message, mapping, structuredClone([...events]), events[0]!),
+        thrownBy: (error) => thrownBy(this.#core, error),
+      })
+    })
+    return results === undefined || end.thrown !== undefined ? end : { ...end, results }
+  }
+
   async #execute(message: GuestRun, mapping: RunMapping, code: DefinitionRun): Promise<void> {
-    const { slug, destinationId, event } = message
+    const event = structuredClone(message.events[0]!)
+    await this.#actionOfRun(message, mapping, code).execute(this.#bundle(message, mapping, event, event))
+  }
+
+  #actionOfRun({ slug }: GuestRun, mapping: RunMapping, code: DefinitionRun): CoreAction {
     const action = Object.create(this.#action(slug, mapping.action)) as CoreAction
     action.createRequestClient = (data) => requestClient(this.#core, code, action.extendRequest?.(data) ?? {})
-    // Destination code changes mapping, settings and event in place.
-    const settings = structuredClone(message.settings)
-    const data = structuredClone(event) as JsonObject & { context?: { personas?: { audience_settings?: unknown } } }
-    const { personas } = data.context ?? {}
-    await action.execute({
+    return action
+  }
+
+  /**
+   * What an action is run with. Destination code changes mapping and settings in place.
+   *
+   * @param data the event, or those of a batch.
+   * @param first names the audience.
+   */
+  #bundle({ slug, destinationId, settings }: GuestRun, mapping: RunMapping, data: unknown, first: JsonObject) {
+    const { personas } = (first['context'] ?? {}) as { personas?: { audience_settings?: unknown } }
+    return {
       mapping: structuredClone(this.#mapping(slug, mapping)),
       data,
-      settings,
+      settings: structuredClone(settings),
       auth: undefined,
       features: { ...FEATURES },
       statsContext: { ...STATS, tags: [] },
@@ -84,7 +110,7 @@ export class Engine {
         actionId: mapping.action,
         sourceId: '',
       },
-    })
+    }
   }
 
   async #testConnection({ slug, settings }: GuestRun, code: DefinitionRun): Promise<void> {

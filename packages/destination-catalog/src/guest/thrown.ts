@@ -1,4 +1,5 @@
 import type { Thrown } from '../messages.ts'
+import { WholeAnswerError } from './batch-run.ts'
 import type { Core } from './core.ts'
 import { BoundError, NoAnswerError } from './guest-run.ts'
 
@@ -10,6 +11,7 @@ export function thrownBy(core: Core, error: unknown): Thrown {
   const text = textOf(error)
   if (error instanceof BoundError) return { kind: 'bound', text }
   if (error instanceof NoAnswerError) return { kind: 'noAnswer', text }
+  if (error instanceof WholeAnswerError) return { kind: 'answer', status: error.status, text }
   if (!(error instanceof Error)) return { kind: 'code', text }
   if (error.name === 'AggregateAjvError' || error.name === 'ValidationError') return { kind: 'validation', text }
   const is = (type: (abstract new (...given: never[]) => Error) | undefined) =>

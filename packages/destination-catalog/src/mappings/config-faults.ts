@@ -59,8 +59,8 @@ function memberFaults(written: WrittenMapping, action: EntryAction, { presets }:
     const known = action.syncModes === undefined ? 'none' : action.syncModes.join(', ')
     faults.push({ path: '/syncMode', message: `is not a mode of the action; it has ${known}` })
   }
-  if (written.batch === true) {
-    faults.push({ path: '/batch', message: 'must be false: mappings send one event at a time in this version' })
+  if (written.batch === true && action.maxBatch === undefined) {
+    faults.push({ path: '/batch', message: `must be false: the action ${written.action} takes one event at a time` })
   }
   return faults
 }

@@ -8,6 +8,8 @@ export interface Mapping extends RunMapping {
   readonly index: number
   readonly name: string
   readonly trigger: string
+  /** Maximum events of one run; absent where each event runs alone. */
+  readonly maxBatch?: number
 }
 
 /** A mapping as it is configured. The schema has checked the kinds of its members. */
@@ -35,6 +37,7 @@ export function mappingsOf(config: JsonObject, details: EntryActions): readonly 
   return written.flatMap((each, index): Mapping[] => {
     if (!isJsonObject(each)) return []
     const { enabled, action, name, preset, base, mapping, syncMode, matchingKey } = each as unknown as WrittenMapping
+    const maxBatch = maxBatchOf(each as unknown as WrittenMapping, details)
     const trigger = triggerOf(each as unknown as WrittenMapping, details)
     if (enabled === false || trigger === undefined || details.actions[action] === undefined) return []
     return [
@@ -48,6 +51,7 @@ export function mappingsOf(config: JsonObject, details: EntryActions): readonly 
         mapping: mapping ?? {},
         ...(syncMode === undefined ? {} : { syncMode }),
         ...(matchingKey === undefined ? {} : { matchingKey }),
+        ...(maxBatch === undefined ? {} : { maxBatch }),
       },
     ]
   })
@@ -57,6 +61,14 @@ export function mappingsOf(config: JsonObject, details: EntryActions): readonly 
 export function triggerOf(written: WrittenMapping, { actions, presets }: EntryActions): string | undefined {
   const preset = presets.find(({ name, action }) => name === written.preset && action === written.action)
   return written.trigger ?? preset?.trigger ?? actions[written.action]?.trigger ?? undefined
+}
+
+/** @see contracts/destination-catalog.md §9.3 [C44] */
+function maxBatchOf({ batch, action, mapping = {} }: WrittenMapping, { actions }: EntryActions): number | undefined {
+  const most = actions[action]?.maxBatch
+  if (batch !== true || most === undefined) return undefined
+  const { batch_size: written } = mapping
+  return typeof written === 'number' && written >= 1 ? Math.min(most, Math.floor(written)) : most
 }
 
 function defaultMappings({ actions, presets }: EntryActions): Mapping[] {

@@ -8,12 +8,12 @@ import {
 } from '@millrace/delivery'
 import type { RemoteAnswer, RemoteRequest } from '@millrace/destinations'
 import type { Clock } from '@millrace/std'
-import { UnitRequest } from './remote-units.ts'
+import { CodeRequest } from './remote-request.ts'
 import { uncompressed } from './uncompressed.ts'
 
 /**
- * Sends what a lane gives it. For a unit of remote code, that is all requests which the code makes, one after the other or at
- * once; the lane gets one result for the unit.
+ * Sends what a lane gives it. For a run of remote code, that is all requests which the code makes, one after the other or at
+ * once; the lane gets one result for the run.
  */
 export class RemoteClient implements LaneClient {
   readonly #client: LaneClient
@@ -25,7 +25,7 @@ export class RemoteClient implements LaneClient {
   }
 
   send(request: OutboundRequest, onDone: (result: OutboundResult) => void): OutboundCall {
-    if (!(request instanceof UnitRequest)) return this.#client.send(request, onDone)
+    if (!(request instanceof CodeRequest)) return this.#client.send(request, onDone)
     const calls = new Set<OutboundCall>()
     let isAborted = false
     const send = (each: RemoteRequest) => {
@@ -33,8 +33,8 @@ export class RemoteClient implements LaneClient {
       return this.#sendOne(request, each, calls)
     }
     const startedAt = this.#clock.monotonic()
-    void request.deliver(send).then((outcome) => {
-      if (!isAborted) onDone(request.resultOf(outcome, this.#clock.monotonic() - startedAt))
+    void request.deliver(send).then(() => {
+      if (!isAborted) onDone(request.result(this.#clock.monotonic() - startedAt))
     })
     return {
       abort: () => {
@@ -50,8 +50,8 @@ export class RemoteClient implements LaneClient {
     return this.#client.close()
   }
 
-  #sendOne(unit: UnitRequest, request: RemoteRequest, calls: Set<OutboundCall>): Promise<RemoteAnswer> {
-    const kept = unit.keptAnswer(request)
+  #sendOne(run: CodeRequest, request: RemoteRequest, calls: Set<OutboundCall>): Promise<RemoteAnswer> {
+    const kept = run.keptAnswer(request)
     if (kept !== undefined) return Promise.resolve(kept)
     const { promise, resolve } = Promise.withResolvers<RemoteAnswer>()
     const startedAt = this.#clock.monotonic()
@@ -61,13 +61,13 @@ export class RemoteClient implements LaneClient {
       isLate = true
       call.abort()
     }, request.timeoutMs)
-    const call = this.#client.send(unit.outbound(request), (ended) => {
+    const call = this.#client.send(run.outbound(request), (ended) => {
       timer.cancel()
       calls.delete(call)
       const late = { kind: 'no_answer', ...TIMED_OUT, durationMs: this.#clock.monotonic() - startedAt } as const
       const result = isLate ? late : ended
       void answerOf(result).then((answer) => {
-        unit.note(request, result, answer)
+        run.note(request, result, answer)
         resolve(answer)
       })
     })

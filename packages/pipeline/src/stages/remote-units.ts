@@ -1,149 +1,93 @@
-import type { OutboundRequest, OutboundResult, ReadyRequests, ShownRequest, Stage } from '@millrace/delivery'
-import {
-  isSecretHeader,
-  MASK,
-  type Masking,
-  type RemoteAnswer,
-  type RemoteCode,
-  type RemoteOutcome,
-  type RemoteRequest,
-  type RemoteRun,
-  type RemoteUnit,
-  type SendRemote,
+import type {
+  BatchPart,
+  OutboundRequest,
+  OutboundResult,
+  OwnEnd,
+  ReadyRequests,
+  ShownRequest,
+  Stage,
+} from '@millrace/delivery'
+import type {
+  Masking,
+  RemoteAnswer,
+  RemoteCode,
+  RemoteOutcome,
+  RemoteRequest,
+  RemoteUnit,
+  SendRemote,
 } from '@millrace/destinations'
 import type { AnswerClass, StoredEvent } from '@millrace/protocol'
+import { type CodeDeps, CodeRequest, endOf } from './remote-request.ts'
 import type { UnitMemory } from './unit-memory.ts'
 import type { MaskingOf } from './wired-requests.ts'
 
 /** A call of the units of one destination, under one configuration. */
-export interface UnitDeps {
+export interface UnitDeps extends CodeDeps {
   readonly remote: Pick<RemoteCode, 'deliver'>
-  readonly run: RemoteRun
-  readonly maskingOf: MaskingOf
-  /** Whether a host may be loopback: it stands in the saved configuration. */
-  readonly isConfiguredOrigin: (origin: string) => boolean
 }
 
-interface Exchange {
-  readonly request: RemoteRequest
-  readonly result: OutboundResult
-  readonly answer: RemoteAnswer
-}
-
-/** One unit of remote code in the place of a request: the lane sends, retries and records it like one. */
-export class UnitRequest implements OutboundRequest {
-  readonly method = 'POST'
-  readonly url = ''
-  readonly headers = {}
-  readonly body = ''
-  readonly secretHeaders = []
-  readonly configuredOrigin = undefined
-  /** What was sent, in order. */
-  readonly exchanges: Exchange[] = []
+/** One unit of remote code: one event by one mapping. */
+export class UnitRequest extends CodeRequest {
   outcome: RemoteOutcome | undefined
   readonly unit: RemoteUnit
-  readonly #event: StoredEvent
+  readonly event: StoredEvent
+  readonly memory: UnitMemory
   readonly #deps: UnitDeps
-  readonly #memory: UnitMemory
 
   constructor(event: StoredEvent, unit: RemoteUnit, deps: UnitDeps, memory: UnitMemory) {
-    this.#event = event
+    super(unit.name, deps)
+    this.event = event
     this.unit = unit
     this.#deps = deps
-    this.#memory = memory
+    this.memory = memory
   }
 
-  get derivedSecrets(): string[] {
-    return this.exchanges.flatMap(({ request }) => request.derivedSecrets)
-  }
-
-  async deliver(send: SendRemote): Promise<RemoteOutcome> {
+  async deliver(send: SendRemote): Promise<void> {
     const { remote, run } = this.#deps
-    const outcome = await remote.deliver(this.#event, this.unit, run, send, this.#memory.faults)
-    if (outcome.isFault) this.#memory.faults++
-    else if (outcome.kind !== 'retry') this.#memory.forget()
+    const outcome = await remote.deliver(this.event, this.unit, run, send, this.memory.faults)
+    if (outcome.isFault) this.memory.faults++
+    else if (outcome.kind !== 'retry') this.memory.forget()
     this.outcome = outcome
-    return outcome
   }
 
-  outbound({ method, url, headers, body }: RemoteRequest): OutboundRequest {
-    const { origin } = new URL(url)
-    const masking = this.#deps.maskingOf([])
-    const secretHeaders = Object.entries(headers).filter(
-      ([name, value]) => isSecretHeader(name, value) || masking.text(value) !== value,
-    )
-    return {
-      method,
-      url,
-      headers,
-      body,
-      secretHeaders: secretHeaders.map(([name]) => name.toLowerCase()),
-      configuredOrigin: this.#deps.isConfiguredOrigin(origin) ? origin : undefined,
-    }
+  override keptAnswer(request: RemoteRequest): RemoteAnswer | undefined {
+    return this.memory.answerTo(request)
   }
 
-  /** The answer of an earlier attempt to an equal request. */
-  keptAnswer(request: RemoteRequest): RemoteAnswer | undefined {
-    return this.#memory.answerTo(request)
+  override note(request: RemoteRequest, result: OutboundResult, answer: RemoteAnswer): void {
+    super.note(request, result, answer)
+    this.memory.keep(request, answer)
   }
 
-  note(request: RemoteRequest, result: OutboundResult, answer: RemoteAnswer): void {
-    this.exchanges.push({ request, result, answer })
-    this.#memory.keep(request, answer)
-  }
-
-  /** What the lane is told: of the last answer where the outcome comes from it. */
-  resultOf({ kind, status, text }: RemoteOutcome, durationMs: number): OutboundResult {
-    const last = this.exchanges.at(-1)?.result
-    if (kind === 'delivered' || (last?.kind === 'answer' && last.status === status)) {
-      const answer = last?.kind === 'answer' ? last : NO_ANSWER
-      // The text of an answer is made when it is read.
-      return {
-        kind: 'answer',
-        status,
-        headers: answer.headers,
-        text: answer.text,
-        isCut: answer.isCut,
-        bytes: NO_BYTES,
-        durationMs,
-      }
-    }
-    if (last?.kind === 'refused') return { ...last, durationMs }
-    if (kind === 'abort') return { kind: 'refused', status, text, refusal: { reason: 'malformed request' }, durationMs }
-    if (last?.kind === 'no_answer') return { ...last, durationMs }
-    return { kind: 'no_answer', status, text, isTimeout: text === 'Timed out', durationMs }
-  }
-
-  /** The last request that was sent stands for the unit. */
-  show(masking: Masking): ShownRequest {
-    const request = this.exchanges.at(-1)?.request
-    if (request === undefined) return { method: '', endpoint: this.unit.name, headers: {} }
-    const headers: Record<string, string> = {}
-    for (const [name, value] of Object.entries(request.headers)) {
-      headers[name] = isSecretHeader(name, value) ? MASK : masking.text(value)
-    }
-    return { method: request.method, endpoint: masking.address(request.object.endpoint), headers }
+  result(durationMs: number): OutboundResult {
+    return endOf(this.outcome!, this.exchanges.at(-1)?.result, durationMs)
   }
 }
-
-const NO_BYTES = Buffer.alloc(0)
-const NO_ANSWER = { headers: {}, text: '', isCut: false }
 
 /** The units of one event, as a lane sends them. An aborted unit does not stop the others. */
 export class RemoteUnits implements ReadyRequests {
   readonly requests: readonly UnitRequest[]
-  readonly part = undefined
+  /** Set if its only unit may share a run with those of other events. */
+  readonly part: BatchPart | undefined
+  /** Of the last run that it shared. */
+  ownEnd: OwnEnd | undefined
+  readonly secrets: readonly string[]
   readonly sendsAfterAbort = true
   /** Its code knows no credential that sending puts in. */
   readonly sentSecrets: readonly string[] = []
   readonly #maskingOf: MaskingOf
-  readonly #secrets: readonly string[]
 
   /** @param secrets additional secrets to mask. */
-  constructor(requests: readonly UnitRequest[], maskingOf: MaskingOf, secrets: readonly string[]) {
+  constructor(
+    requests: readonly UnitRequest[],
+    part: BatchPart | undefined,
+    maskingOf: MaskingOf,
+    secrets: readonly string[],
+  ) {
     this.requests = requests
+    this.part = part
     this.#maskingOf = maskingOf
-    this.#secrets = secrets
+    this.secrets = secrets
   }
 
   get abortStage(): Stage {
@@ -167,6 +111,6 @@ export class RemoteUnits implements ReadyRequests {
   }
 
   #masking(): Masking {
-    return this.#maskingOf([...this.#secrets, ...this.requests.flatMap(({ derivedSecrets }) => derivedSecrets)])
+    return this.#maskingOf([...this.secrets, ...this.requests.flatMap(({ derivedSecrets }) => derivedSecrets)])
   }
 }

@@ -12,7 +12,7 @@ import { EventPart, type PartsJoiner } from './event-part.ts'
 import { type MaskingOf, type WiredRequest, WiredRequests } from './wired-requests.ts'
 
 /** How long an event waits for others while calls are in flight. @see contracts/delivery.md §4a */
-const MAX_AGE_MS = 200
+export const MAX_AGE_MS = 200
 
 export interface RequestJoinerOptions {
   readonly batches: RequestBatches

@@ -17,8 +17,10 @@ import type { JsonObject, StoredEvent } from '@millrace/protocol'
 import { MAX_FAILURE_CHARS, type Run, type RunResult, type TransformationCode } from '@millrace/transformations'
 import { credentialsOf } from './credentials.ts'
 import type { EventPart } from './event-part.ts'
+import { RemoteJoiner } from './remote-batches.ts'
 import { originsOf } from './remote-origins.ts'
-import { RemoteUnits, type UnitDeps, UnitRequest } from './remote-units.ts'
+import type { CodeDeps } from './remote-request.ts'
+import { RemoteUnits, UnitRequest } from './remote-units.ts'
 import { RequestJoiner } from './request-joiner.ts'
 import { UnitMemories, UnitMemory } from './unit-memory.ts'
 import { type MetadataSource, userMetadata } from './user-metadata.ts'
@@ -74,6 +76,7 @@ export class Stages {
   readonly #configuredOrigin: string | undefined
   readonly #classify: Classify | undefined
   readonly #joiner: RequestJoiner | undefined
+  readonly #remoteJoiner: RemoteJoiner | undefined
   readonly #credentials: OutboundCredentials | Error | undefined
   #masking: Masking | undefined
   readonly #memories = new UnitMemories()
@@ -84,12 +87,13 @@ export class Stages {
     this.#configuredOrigin = configuredOrigin(destination)
     this.#classify = classifierOf(destination.module)
     this.#joiner = this.#newJoiner()
+    this.#remoteJoiner = this.#newRemoteJoiner()
     this.#credentials = credentialsOf(destination, deps.userAgent)
   }
 
   /** Maximum events of a batch; 1: they travel alone. */
   get batchEvents(): number {
-    return this.#joiner?.maxEvents ?? 1
+    return (this.#joiner ?? this.#remoteJoiner)?.maxEvents ?? 1
   }
 
   /** Whether the code of the destination runs elsewhere, and decides its requests by answers. */
@@ -195,30 +199,30 @@ export class Stages {
   }
 
   #remoteUnits(events: readonly StoredEvent[], secrets: readonly string[], place: string): RemoteUnits {
-    const deps = this.#unitDeps()
     const { config, module } = this.#destination
+    const deps = { ...this.#codeDeps(), remote: module.remote! }
     const requests = events.flatMap((event, i) =>
       module.remote!.units(event, config).map((unit) => {
         const memory = place === '' ? new UnitMemory() : this.#memories.of(`${place} ${i} ${unit.index}`)
         return new UnitRequest(event, unit, deps, memory)
       }),
     )
-    return new RemoteUnits(requests, this.maskingOf, secrets)
+    const part = requests.length === 1 ? this.#remoteJoiner?.partOf(requests[0]!) : undefined
+    return new RemoteUnits(requests, part, this.maskingOf, secrets)
   }
 
   async #remoteRequests(event: StoredEvent): Promise<MadeRequests | { readonly error: string }> {
-    const made = await this.#destination.module.remote!.transform(event, this.#unitDeps().run)
+    const made = await this.#destination.module.remote!.transform(event, this.#codeDeps().run)
     if ('error' in made) return made
     const { requests: objects, derivedSecrets, isPartial, rules } = made
     return { objects, derivedSecrets, isPartial, rules, ready: this.#remoteUnits([event], NONE, '') }
   }
 
   /** What remote code runs with, under this configuration. */
-  #unitDeps(): UnitDeps {
-    const { id, config, savedConfig = config, module } = this.#destination
+  #codeDeps(): CodeDeps {
+    const { id, config, savedConfig = config } = this.#destination
     const { userAgent, isUserAgentAdded } = this.#deps
     return {
-      remote: module.remote!,
       run: { destinationId: id, config, userAgent, isUserAgentAdded },
       maskingOf: this.maskingOf,
       isConfiguredOrigin: originsOf(savedConfig),
@@ -253,6 +257,12 @@ export class Stages {
       maskingOf: this.maskingOf,
       toReady: (request, shown) => this.#readyRequest(request, shown),
     })
+  }
+
+  #newRemoteJoiner(): RemoteJoiner | undefined {
+    const { config, module } = this.#destination
+    const maxEvents = module.remote?.maxBatch(config) ?? 1
+    return maxEvents < 2 ? undefined : new RemoteJoiner(maxEvents, { ...this.#codeDeps(), remote: module.remote! })
   }
 
   #readyRequest(request: RequestObject, shown: WiredRequests): WiredRequest {

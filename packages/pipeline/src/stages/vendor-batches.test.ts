@@ -16,8 +16,10 @@ const timestamp = new Date(START).toISOString()
 interface Vendor {
   readonly config: JsonObject
   readonly type?: 'identify'
+  /** The name that every event has, where the configuration lists names. */
+  readonly event?: string
   /** The records of a request, each with whether it is the one at fault. */
-  records(body: JsonObject): unknown[]
+  records(body: JsonObject, list: readonly unknown[]): unknown[]
   /** The answer to a request whose records at these indexes are at fault, and the status if there is none. */
   readonly taken: number
   refusal(indexes: readonly number[], body: JsonObject): SinkAnswer
@@ -85,6 +87,72 @@ const VENDORS: Record<string, Vendor> = {
     },
     takesOthers: true,
   },
+  AMPLITUDE: {
+    config: { apiKey: 'x7Hq2exampleKeyOnly' },
+    records: (body) => listAt(body, 'events'),
+    taken: 200,
+    refusal: (indexes) => json(400, { code: 400, events_with_invalid_fields: { event_type: indexes } }),
+    takesOthers: false,
+  },
+  MIXPANEL: {
+    config: { projectToken: 'x7Hq2exampleTokenOnly' },
+    records: (_body, list) => [...list],
+    taken: 200,
+    refusal: (indexes) =>
+      json(400, { code: 400, failed_records: indexes.map((index) => ({ index, field: 'event', message: 'bad' })) }),
+    takesOthers: true,
+  },
+  SALESFORCE: {
+    config: {
+      instanceUrl: 'https://cinema.my.salesforce.com',
+      oauthClientId: 'x7Hq2exampleKey',
+      oauthClientSecret: 'x7Hq2exampleSecret',
+      externalIdField: 'Millrace_Id__c',
+    },
+    type: 'identify',
+    records: (body) => listAt(body, 'records'),
+    taken: 200,
+    refusal: (indexes, body) =>
+      json(
+        200,
+        listAt(body, 'records').map((_, at) =>
+          indexes.includes(at)
+            ? { success: false, errors: [{ statusCode: 'INVALID_EMAIL_ADDRESS', message: 'bad', fields: ['Email'] }] }
+            : { success: true, errors: [] },
+        ),
+      ),
+    takesOthers: true,
+  },
+  LINKEDIN_CAPI: {
+    config: { accessToken: 'x7Hq2exampleOnlyToken', conversions: [{ eventName: '*', conversionId: '104012' }] },
+    records: (body) => listAt(body, 'elements'),
+    taken: 201,
+    refusal: (indexes, body) =>
+      json(200, { elements: listAt(body, 'elements').map((_, at) => ({ status: indexes.includes(at) ? 400 : 201 })) }),
+    takesOthers: true,
+  },
+  SNAPCHAT_CAPI: {
+    config: { pixelId: '4a018335-717f-41dd', accessToken: 'x7Hq2exampleOnlyToken' },
+    event: 'Signed Up',
+    records: (body) => listAt(body, 'data'),
+    taken: 200,
+    refusal: () => json(400, { status: 'INVALID', reason: 'bad event' }),
+    takesOthers: false,
+  },
+  GOOGLE_ADS: {
+    config: {
+      customerId: '123-456-7890',
+      conversions: [{ eventName: 'Order Completed', conversionActionId: '987654321' }],
+      oauthClientId: '4711.apps.googleusercontent.com',
+      oauthClientSecret: 'GOCSPX-exampleSecret',
+      oauthRefreshToken: '1//0exampleRefreshToken',
+    },
+    event: 'Order Completed',
+    records: (body) => listAt(body, 'events'),
+    taken: 200,
+    refusal: () => json(400, { error: { code: 400, status: 'INVALID_ARGUMENT' } }),
+    takesOthers: false,
+  },
 }
 
 test.each(Object.entries(VENDORS))(
@@ -92,8 +160,8 @@ test.each(Object.entries(VENDORS))(
   async (type, vendor) => {
     const took: string[] = []
     const sizes: number[] = []
-    const sink = await Sink.start(({ event: sent }: Arrival) => {
-      const records = vendor.records(sent).map((record) => JSON.stringify(record))
+    const sink = await Sink.start(({ event: sent, events }: Arrival) => {
+      const records = vendor.records(sent, events).map((record) => JSON.stringify(record))
       const bad = records.flatMap((record, at) => (record.includes('bad@') ? [at] : []))
       sizes.push(records.length)
       if (bad.length === 0 || vendor.takesOthers) took.push(...records.filter((record) => !record.includes('bad@')))
@@ -108,24 +176,25 @@ test.each(Object.entries(VENDORS))(
     await run.send(
       ...['ada@', 'bad@', 'bob@', 'eve@'].map((name, n) => ({
         type: vendor.type ?? 'track',
-        event: `Reserved ${name}`,
-        messageId: `m-${n}`,
+        event: vendor.event ?? `Reserved ${name}`,
+        messageId: `m-${name}`,
         userId: `u-${n}`,
         timestamp,
         traits: { email: `${name}mail.example` },
+        context: { traits: { email: `${name}mail.example` } },
       })),
     )
     await run.settle()
     expect(sizes[0]).toBe(4)
-    expect((await run.deadLetters()).map(({ event }) => JSON.parse(event).messageId)).toEqual(['m-1'])
-    for (const id of ['m-0', 'm-2', 'm-3']) expect(await run.outcome(id)).toBe('delivered')
+    expect((await run.deadLetters()).map(({ event }) => JSON.parse(event).messageId)).toEqual(['m-bad@'])
+    for (const id of ['m-ada@', 'm-bob@', 'm-eve@']) expect(await run.outcome(id)).toBe('delivered')
     const times = ['ada@', 'bob@', 'eve@'].map((name) => took.filter((record) => record.includes(name)).length)
     expect(times).toEqual([1, 1, 1])
   },
 )
 
-/** The type, with its service on this machine. */
-function atSink(module: DestinationModule, sink: Sink): DestinationModule {
+/** The type, with its service on this machine, which asks for no access token. */
+function atSink({ tokenGrant: _, ...module }: DestinationModule, sink: Sink): DestinationModule {
   return {
     ...module,
     transform: (event, context) =>

@@ -1,6 +1,7 @@
 import type { BatchOutcome } from '@millrace/protocol'
 import type { Clock } from '@millrace/std'
 import { abortReason, type Ended, flatHeaders, parsedBody } from '../../failure/classify.ts'
+import type { Stage } from '../../store/flush.ts'
 import type { DeliveryAttempts, EndedCall } from '../attempts.ts'
 import type { CallsInFlight } from '../calls-in-flight.ts'
 import type { LaneEvent } from '../lane-event.ts'
@@ -113,37 +114,42 @@ export class BatchAttempts {
   ): void {
     const { attempts, onDelivered, onRetry } = this.#deps
     const delivered: LaneEvent[] = []
-    const failed: LaneEvent[] = []
-    const refused: LaneEvent[] = []
+    const failed: { event: LaneEvent; result: Ended }[] = []
+    const refused: { event: LaneEvent; stage: Stage; reason: string }[] = []
     const again: { events: LaneEvent[]; parts: ReadyRequests[] } = { events: [], parts: [] }
     for (const [at, event] of group.events.entries()) {
       // It may have been dropped meanwhile.
       if (event.state === 'done') continue
       const outcome = outcomeOf(at)
+      const part = group.parts[at]!
+      const { result, stage } = part.ownEnd ?? { result: call.result, stage: ready.abortStage ?? 'delivery' }
+      const ownCall = { ...call, result }
       if (outcome === 'delivered') {
-        attempts.noteDelivered(event, ready, call)
+        attempts.noteDelivered(event, ready, ownCall)
         delivered.push(event)
       } else if (outcome === 'resend' && this.#mayAdd(run, 1)) {
         again.events.push(event)
-        again.parts.push(group.parts[at]!)
+        again.parts.push(part)
       } else {
-        attempts.noteFailed(event, ready, call, outcome === 'abort' ? 'abort' : 'retry')
-        if (outcome === 'abort') refused.push(event)
-        else failed.push(event)
+        attempts.noteFailed(event, ready, ownCall, outcome === 'abort' ? 'abort' : 'retry')
+        if (outcome === 'abort') refused.push({ event, stage, reason: abortReason(result) })
+        else failed.push({ event, result })
       }
     }
     onDelivered(delivered)
-    for (const event of refused) attempts.giveUp(event, 'delivery', abortReason(call.result))
+    for (const { event, stage, reason } of refused) attempts.giveUp(event, stage, reason)
     if (again.events.length > 0) run.pending.unshift(again)
     if (failed.length === 0) return
     // The batch waits as a whole: what is left of it was part of the call that failed first.
     for (const event of run.pending.splice(0).flatMap(({ events }) => events)) {
       if (event.state !== 'sending') continue
       attempts.noteFailed(event, ready, call, 'retry')
-      failed.push(event)
+      failed.push({ event, result: call.result })
     }
     // None is given up before the earlier ones of its user.
-    const waiting = failed.filter((event) => event.blockers > 0 || !attempts.giveUpIfDue(event, call.result))
+    const waiting = failed
+      .filter(({ event, result }) => event.blockers > 0 || !attempts.giveUpIfDue(event, result))
+      .map(({ event }) => event)
     if (waiting.length > 0) onRetry(waiting, call.result, attempts.waitMs(waiting, call.result))
   }
 

@@ -2,7 +2,7 @@ import type { DestinationDefinition } from '@millrace/api-types'
 import { expect, test } from 'vitest'
 import { defaultMappings, preparedMappings, withMapping } from './prepared-mappings.ts'
 
-const action = { title: 'Send', description: '', trigger: null, fields: {}, takesBatches: false }
+const action = { title: 'Send', description: '', trigger: null, fields: {} }
 const presets = [{ name: 'Orders', action: 'order', trigger: 'event = "Order Completed"' }]
 
 function definition(uiConfig: object): DestinationDefinition {
