@@ -105,7 +105,8 @@ describe('bad code ends only its own run', () => {
     expect((await run('send')).kind).toBe('ends')
   }, 60_000)
 
-  test('a run past its deadline', async () => {
+  test('a run past its deadline, once the code of its entry is loaded', async () => {
+    expect((await run('send', { destinationId: 'd-late' })).kind).toBe('ends')
     const never = new Promise<HostAnswer>(() => {})
     const late = pool.run({
       run: {
