@@ -11,6 +11,7 @@ import { batchRows } from './rows/batches.ts'
 import { catalogRows } from './rows/catalog.ts'
 import { dashboardRows } from './rows/dashboard.ts'
 import { deliveryRows } from './rows/delivery.ts'
+import { destinationCatalogRows } from './rows/destination-catalog.ts'
 import { duplicatesRows } from './rows/duplicates.ts'
 import { fairnessRows } from './rows/fairness.ts'
 import { fanOutRows } from './rows/fan-out.ts'
@@ -41,6 +42,7 @@ const rows: readonly Row[] = [
   latencyRow,
   testApiRow,
   idleRow,
+  ...destinationCatalogRows,
   ...startRows,
   ...stockRows,
   outageRow,

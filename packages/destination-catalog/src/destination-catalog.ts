@@ -25,6 +25,8 @@ export class DestinationCatalog implements AsyncDisposable {
   readonly #entries = new Entries()
   readonly #definitions = new Map<string, CatalogDefinition>()
   readonly #options: DestinationCatalogOptions
+  /** A configuration belongs to one type, and does not change. */
+  readonly #byConfig = new WeakMap<JsonObject, readonly Mapping[]>()
   #runs: Promise<CatalogRuns> | undefined
 
   constructor(options: DestinationCatalogOptions) {
@@ -62,7 +64,7 @@ export class DestinationCatalog implements AsyncDisposable {
   matching(name: string, event: JsonObject, config: JsonObject): readonly Mapping[] {
     const slug = slugOf(name)!
     const prepared = preparedEvent(event)
-    return mappingsOf(config, this.#entries.actions(slug)).filter(({ trigger }) => matchesTrigger(trigger, prepared))
+    return this.#mappings(slug, config).filter(({ trigger }) => matchesTrigger(trigger, prepared))
   }
 
   /** What an event becomes if every answer is an empty 200. Never rejects. */
@@ -107,7 +109,7 @@ export class DestinationCatalog implements AsyncDisposable {
 
   /** Maximum events of a run; 1 where no mapping takes several. */
   maxBatch(name: string, config: JsonObject): number {
-    const mappings = mappingsOf(config, this.#entries.actions(slugOf(name)!))
+    const mappings = this.#mappings(slugOf(name)!, config)
     return Math.max(1, ...mappings.map(({ maxBatch = 1 }) => maxBatch))
   }
 
@@ -121,6 +123,15 @@ export class DestinationCatalog implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await (await this.#runs)?.[Symbol.asyncDispose]()
+  }
+
+  #mappings(slug: string, config: JsonObject): readonly Mapping[] {
+    let mappings = this.#byConfig.get(config)
+    if (mappings === undefined) {
+      mappings = mappingsOf(config, this.#entries.actions(slug))
+      this.#byConfig.set(config, mappings)
+    }
+    return mappings
   }
 
   #guestRun(

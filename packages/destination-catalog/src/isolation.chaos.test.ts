@@ -64,6 +64,7 @@ describe('inside the worker', () => {
     ['writeFile', 'fs.writeFileSync is closed to destinations of the catalog'],
     ['openToWrite', 'fs.openSync is closed to destinations of the catalog'],
     ['readOutside', 'fs.readFileSync is closed to destinations of the catalog'],
+    ['codeCache', 'module.enableCompileCache is closed to destinations of the catalog'],
     ['readPromise', 'fs.promises.readFile is closed to destinations of the catalog'],
   ])('%s is closed', async (action, text) => {
     expect(await thrown(action)).toBe(text)
@@ -83,8 +84,13 @@ describe('bad code ends only its own run', () => {
   })
 
   test('an endless loop: its thread ends, and another destination of the same thread is delivered', async () => {
-    const sent = Promise.withResolvers<HostAnswer>()
-    const other = run('send', { destinationId: 'd-other', send: () => sent.promise })
+    const sending = Promise.withResolvers<void>()
+    const send = () => {
+      sending.resolve()
+      return new Promise<HostAnswer>(() => {})
+    }
+    const other = run('send', { destinationId: 'd-other', send })
+    await sending.promise
     const loop = run('loop', { destinationId: 'd-loop' })
     expect((await loop).kind).toBe('lost')
     // What was sent may have arrived.
@@ -99,7 +105,8 @@ describe('bad code ends only its own run', () => {
     expect((await run('send')).kind).toBe('ends')
   }, 60_000)
 
-  test('a run past its deadline', async () => {
+  test('a run past its deadline, once the code of its entry is loaded', async () => {
+    expect((await run('send', { destinationId: 'd-late' })).kind).toBe('ends')
     const never = new Promise<HostAnswer>(() => {})
     const late = pool.run({
       run: {

@@ -2,7 +2,8 @@ import type { JsonObject } from '@millrace/protocol'
 
 /*
  * The messages between the server's thread and the worker. Only data that structured clone copies crosses. Every request of a
- * destination is a message to the host, because the worker has no network. A run ends with `done`.
+ * destination is a message to the host, because the worker has no network. A run ends with `done`. What is posted in one turn
+ * of an event loop crosses as one list, because waking the other thread costs more than copying the data.
  *
  * @see contracts/destination-catalog.md §4.3
  */

@@ -101,7 +101,10 @@ function remoteRequest(request: CatalogRequest): RemoteRequest {
     url,
     headers,
     body: bodyIsBase64 ? Buffer.from(body, 'base64') : body,
-    object: capturedObject(request),
+    /** Made when it is shown: of a plain delivery, nobody reads it. */
+    get object() {
+      return capturedObject(request)
+    },
     timeoutMs,
     derivedSecrets: secrets,
     rules,

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '@millrace/protocol'
+import { isJsonObject, type JsonObject, type JsonValue } from '@millrace/protocol/json'
 import type { EventEnd, Thrown } from '../messages.ts'
 import type { Core, CoreAction, CoreBatchResult } from './core.ts'
 

@@ -87,6 +87,9 @@ function closeFiles(
   closed: (code: ClosedError['code'], what: string) => (...given: unknown[]) => never,
 ): void {
   const fs = builtin('fs')
+  const module = builtin('module')
+  for (const name of ['enableCompileCache', 'flushCompileCache'])
+    module[name] = closed('FILES_CLOSED', `module.${name}`)
   for (const [module, holder] of [
     ['fs', fs],
     ['fs.promises', fs['promises'] as Functions],

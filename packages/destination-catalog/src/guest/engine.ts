@@ -5,6 +5,7 @@ import { runBatch } from './batch-run.ts'
 import { requestClient } from './client.ts'
 import { type Core, type CoreAction, loadDefinition, type RunnableDefinition } from './core.ts'
 import { currentRun, type DefinitionRun } from './guest-run.ts'
+import { jsonCopy } from './json-copy.ts'
 import { thrownBy } from './thrown.ts'
 
 const SYNC_MODE = '__segment_internal_sync_mode'
@@ -67,7 +68,7 @@ export class Engine {
       results = await runBatch(message.events, {
         core: this.#core,
         action: this.#actionOfRun(message, mapping, code),
-        bundleOf: (events) => this.#bundle(message, mapping, structuredClone([...events]), events[0]!),
+        bundleOf: (events) => this.#bundle(message, mapping, jsonCopy([...events]), events[0]!),
         thrownBy: (error) => thrownBy(this.#core, error),
       })
     })
@@ -75,7 +76,7 @@ export class Engine {
   }
 
   async #execute(message: GuestRun, mapping: RunMapping, code: DefinitionRun): Promise<void> {
-    const event = structuredClone(message.events[0]!)
+    const event = jsonCopy(message.events[0]!)
     await this.#actionOfRun(message, mapping, code).execute(this.#bundle(message, mapping, event, event))
   }
 
@@ -94,9 +95,9 @@ export class Engine {
   #bundle({ slug, destinationId, settings }: GuestRun, mapping: RunMapping, data: unknown, first: JsonObject) {
     const { personas } = (first['context'] ?? {}) as { personas?: { audience_settings?: unknown } }
     return {
-      mapping: structuredClone(this.#mapping(slug, mapping)),
+      mapping: jsonCopy(this.#mapping(slug, mapping)),
       data,
-      settings: structuredClone(settings),
+      settings: jsonCopy(settings),
       auth: undefined,
       features: { ...FEATURES },
       statsContext: { ...STATS, tags: [] },
@@ -115,7 +116,7 @@ export class Engine {
 
   async #testConnection({ slug, settings }: GuestRun, code: DefinitionRun): Promise<void> {
     const { authentication, extendRequest } = this.#definition(slug)
-    const data = { settings: structuredClone(settings), auth: undefined }
+    const data = { settings: jsonCopy(settings), auth: undefined }
     const client = requestClient(this.#core, code, extendRequest?.({ ...data, payload: undefined }) ?? {})
     await authentication?.testAuthentication?.(client, data)
   }

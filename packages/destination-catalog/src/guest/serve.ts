@@ -11,7 +11,8 @@ interface Runs {
 
 const { packagesFolder } = workerData as { packagesFolder: string }
 const port: MessagePort = parentPort!
-const post = (message: ToHost) => port.postMessage(message)
+const outgoing: ToHost[] = []
+const { setImmediate } = globalThis
 const onBlocked = (what: string) => post({ t: 'blocked', slug: currentRun.getStore()?.slug ?? '', what })
 
 interface WaitingRequest {
@@ -32,8 +33,14 @@ export function serve(load: (onBlocked: (what: string) => void) => Runs): void {
   process.on('unhandledRejection', () => {})
   process.on('uncaughtException', () => {})
   runs = load(onBlocked)
-  port.on('message', (message: ToGuest) => take(message))
+  port.on('message', (messages: readonly ToGuest[]) => {
+    for (const message of messages) take(message)
+  })
   post({ t: 'ready' })
+}
+
+function post(message: ToHost): void {
+  if (outgoing.push(message) === 1) setImmediate(() => port.postMessage(outgoing.splice(0)))
 }
 
 function take(message: ToGuest): void {

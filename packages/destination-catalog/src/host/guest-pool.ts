@@ -53,6 +53,7 @@ export class GuestPool implements AsyncDisposable {
 
   #runsOf(work: GuestWork): GuestRuns {
     if (this.#isAlone(work)) return this.#ownRuns(work.run.destinationId)
+    if (this.#shared.length === 1) return this.#shared[0]!
     const hash = createHash('sha256').update(work.run.destinationId).digest().readUInt32LE()
     return this.#shared[hash % this.#shared.length]!
   }

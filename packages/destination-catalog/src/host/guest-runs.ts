@@ -6,6 +6,8 @@ const MAX_RUNNING = 64
 const MAX_OF_DESTINATION = 16
 const MAX_WAITING = 1_000
 const IDLE_MS = 10 * 60_000
+/** Added to the deadline of the first run of an entry in a thread, which loads its code. */
+const LOADING_MS = 5_000
 
 /** The answer of a service, or the text that says why there is none. */
 export type HostAnswer =
@@ -51,6 +53,8 @@ export class GuestRuns {
   readonly #options: GuestRunsOptions
   readonly #running = new Map<number, Running>()
   readonly #waiting = new Queue<Running>()
+  /** Entries that the thread has run. */
+  readonly #loaded = new Set<string>()
   #thread: GuestThread | undefined
   #idle: { cancel(): void } | undefined
   #lastId = 0
@@ -91,11 +95,14 @@ export class GuestRuns {
   }
 
   #started(): GuestThread {
-    this.#thread ??= new GuestThread(
-      this.#options,
-      (message) => this.#take(message),
-      () => this.#threadEnded(),
-    )
+    if (this.#thread === undefined) {
+      this.#loaded.clear()
+      this.#thread = new GuestThread(
+        this.#options,
+        (message) => this.#take(message),
+        () => this.#threadEnded(),
+      )
+    }
     return this.#thread
   }
 
@@ -106,9 +113,15 @@ export class GuestRuns {
       thread.post({ t: 'cancel', id })
       work.onLate()
       this.#finish(running, { kind: 'late' })
-    }, work.deadlineMs)
+    }, this.#deadlineMs(work))
     thread.watch()
     thread.post({ t: 'run', id, ...work.run })
+  }
+
+  #deadlineMs({ run: { slug }, deadlineMs }: GuestWork): number {
+    if (this.#loaded.has(slug)) return deadlineMs
+    this.#loaded.add(slug)
+    return deadlineMs + LOADING_MS
   }
 
   #take(message: Exclude<ToHost, { t: 'ready' } | { t: 'pong' }>): void {

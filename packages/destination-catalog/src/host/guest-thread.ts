@@ -1,3 +1,5 @@
+import { getCompileCacheDir } from 'node:module'
+import path from 'node:path'
 import type { Readable } from 'node:stream'
 import { Worker } from 'node:worker_threads'
 import type { Clock } from '@millrace/std'
@@ -25,6 +27,7 @@ export class GuestThread {
   readonly #options: GuestThreadOptions
   readonly #worker: Worker
   readonly #ready = Promise.withResolvers<void>()
+  readonly #outgoing: ToGuest[] = []
   #unanswered = 0
   #heartbeat: { cancel(): void } | undefined
   #isReady = false
@@ -44,16 +47,18 @@ export class GuestThread {
       stdin: false,
       stdout: true,
       stderr: true,
-      workerData: { packagesFolder },
+      workerData: { packagesFolder, codeFolder: codeFolder() },
       resourceLimits: { maxOldGenerationSizeMb: memoryMb },
     })
     for (const stream of [this.#worker.stdout, this.#worker.stderr]) logLines(stream, clock, logger)
-    this.#worker.on('message', (message: ToHost) => {
-      if (message.t === 'ready') {
-        this.#isReady = true
-        this.#ready.resolve()
-      } else if (message.t === 'pong') this.#unanswered = 0
-      else onMessage(message)
+    this.#worker.on('message', (messages: readonly ToHost[]) => {
+      for (const message of messages) {
+        if (message.t === 'ready') {
+          this.#isReady = true
+          this.#ready.resolve()
+        } else if (message.t === 'pong') this.#unanswered = 0
+        else onMessage(message)
+      }
     })
     const end = (cause: string) => {
       if (this.#hasEnded) return
@@ -76,7 +81,12 @@ export class GuestThread {
   }
 
   post(message: ToGuest): void {
-    if (!this.#hasEnded) this.#worker.postMessage(message)
+    if (this.#outgoing.push(message) === 1) setImmediate(() => this.#flush())
+  }
+
+  #flush(): void {
+    const messages = this.#outgoing.splice(0)
+    if (!this.#hasEnded) this.#worker.postMessage(messages)
   }
 
   /** Asks it for signs of life from here on. */
@@ -109,6 +119,12 @@ export class GuestThread {
     this.unwatch()
     void this.#worker.terminate()
   }
+}
+
+/** Where the server keeps compiled code; undefined if it keeps none. */
+function codeFolder(): string | undefined {
+  const folder = getCompileCacheDir()
+  return folder === undefined ? undefined : path.dirname(folder)
 }
 
 /** What the code of the packages prints goes to the log; a bound keeps it from filling the disk. */

@@ -5,6 +5,7 @@ import fs from 'node:fs'
 import http from 'node:http'
 import http2 from 'node:http2'
 import https from 'node:https'
+import { enableCompileCache } from 'node:module'
 import net from 'node:net'
 import process from 'node:process'
 import tls from 'node:tls'
@@ -34,6 +35,7 @@ const ACTIONS: Readonly<Record<string, (code: DefinitionRun) => unknown>> = {
   exit: () => process.exit(1),
   writeFile: () => fs.writeFileSync(`${packagesFolder}/canary`, ''),
   openToWrite: () => fs.openSync(`${packagesFolder}/canary`, 'w'),
+  codeCache: () => enableCompileCache('/tmp/canary'),
   readOutside: () => fs.readFileSync('/etc/hostname'),
   readPromise: () => fs.promises.readFile('/etc/hostname'),
   readInside: () => fs.readFileSync(`${packagesFolder}/xml-js/package.json`),
