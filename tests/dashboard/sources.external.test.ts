@@ -145,6 +145,17 @@ test('a refused field keeps what was written, with the text of the server beside
   expect(await page.getByLabel('Name').inputValue()).toBe('   ')
 })
 
+test('the form of order shards says what order is left, and saves them', async () => {
+  const { id } = await dashboard.env.source({ name: 'Busy' })
+  await using visit = await dashboard.visit(`/sources/${id}/settings`)
+  const { page } = visit
+  await page.getByText('Above 1, order holds per anonymousId, else userId.').waitFor()
+  await page.getByLabel('Order shards').fill('4')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByText('Saved.').waitFor()
+  expect((await dashboard.env.api('GET', `/v2/sources/${id}`)).json.source.config.orderShards).toBe(4)
+})
+
 test('a source with connections goes only when that is agreed to', async () => {
   const source = await dashboard.env.source({ name: 'Ends' })
   await dashboard.env.webhook({ source })

@@ -69,6 +69,7 @@ export async function openStorage(needs: StorageNeeds): Promise<StoragePart> {
     onFault: (error) => faults.report('The log thread ended', error),
     onReaderEnd: (error) => logger.warn({ err: error }, 'a read-only thread ended; it restarts'),
     notBefore: Math.max(catalog.neededFrom(), ...positions.map(({ position }) => position.offset)),
+    // The records of a request: their bodies (MAX_COPIED_BYTES of the gateway), headers, and the hashes of up to 65,535 events.
     maxRecordBytes: settings.maxBodyBytes + 1024 * 1024,
     hasDedup: needs.hasDedup,
   })

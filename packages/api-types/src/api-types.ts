@@ -1106,7 +1106,7 @@ export type SourceConfig = {
   readonly rateLimitEventsPerMinute: number
   /** Time in which a repeated messageId of this source is a duplicate. 0: never. */
   readonly dedupWindowSeconds: number
-  /** Partitions of its log. */
+  /** Number of log partitions that its users are spread over. 1 keeps order per userId and per anonymousId; above 1 order holds per anonymousId, else userId. */
   readonly orderShards: number
   readonly catalog: {
     /** How the catalog stores samples. */
@@ -1239,7 +1239,7 @@ export type SourceWritten = {
     readonly rateLimitEventsPerMinute?: number
     /** Time in which a repeated messageId of this source is a duplicate. 0: never. */
     readonly dedupWindowSeconds?: number
-    /** Partitions of its log. */
+    /** Number of log partitions that its users are spread over. 1 keeps order per userId and per anonymousId; above 1 order holds per anonymousId, else userId. */
     readonly orderShards?: number
     readonly catalog?: {
       /** How the catalog stores samples. */

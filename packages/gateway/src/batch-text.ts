@@ -118,6 +118,7 @@ function elementsOf(text: Buffer, arrayAt: number): number[] {
   let at = afterSpace(text, arrayAt + 1)
   while (at < text.length && text[at] !== CLOSE_BRACKET) {
     const end = endOfValue(text, at)
+    if (end === at) throw new Error(`no JSON value at byte ${at}`)
     places.push(at, end)
     at = nextItem(text, end)
   }

@@ -1,11 +1,11 @@
-import { randomFillSync } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { ATTEMPTS, type DedupRule, type EventLog, type LogWriter, streamOf } from '@millrace/log'
+import { type DedupRule, type EventLog, type LogWriter, streamOf } from '@millrace/log'
 import { ENRICHMENT_RULES, type EventRecord, type JsonObject, type Route } from '@millrace/protocol'
 import { type Clock, Deadlines, RateLimiter, requestId } from '@millrace/std'
 import { clientAddress } from './client-address.ts'
 import { BodyDecoder, contentEncoding, type Encoding } from './content-encoding.ts'
 import { answerPreflight } from './cors.ts'
+import { dedupRuleOf } from './dedup-rule.ts'
 import { checkEvents, type EventLimits, parseEventBody } from './event-check.ts'
 import { Exchange, type ExchangeDeps } from './exchange.ts'
 import type { GatewaySource } from './gateway-source.ts'
@@ -18,8 +18,9 @@ import { checkPixel, PixelExchange, pixelData } from './pixel.ts'
 import { RefusalBook } from './refusal-book.ts'
 import { Refusal } from './refusals.ts'
 import { BodyReader } from './request-body.ts'
+import { MAX_COPIED_BYTES, partsOf, type RequestContent, type RequestPart } from './request-parts.ts'
 import { type InProgressLimits, RequestsInProgress, UNAVAILABLE } from './requests-in-progress.ts'
-import { MAX_COPIED_BYTES, type RequestContent, type Share, sharesOf } from './shares.ts'
+import { Seeds } from './seeds.ts'
 import { checkWebhook } from './webhook.ts'
 
 export interface GatewayLimits extends EventLimits, InProgressLimits {
@@ -67,7 +68,7 @@ export class Gateway {
   readonly #deps: ExchangeDeps
   readonly #inProgress: RequestsInProgress
   readonly #sources: NamedSource
-  #seeds = Buffer.alloc(0)
+  readonly #seeds = new Seeds()
 
   constructor(options: GatewayOptions) {
     this.#options = options
@@ -166,7 +167,7 @@ export class Gateway {
   #judge(exchange: Exchange, route: IngestRoute, known: GatewaySource | undefined, body: Buffer): Draft | Refusal {
     const { limits, clock } = this.#options
     if (known?.webhook !== undefined) {
-      const seed = this.#seed()
+      const seed = this.#seeds.next()
       const hook = checkWebhook(exchange.request.headers, body, known.webhook, seed, limits, clock.now())
       if (hook instanceof Refusal) return hook
       return this.#draft(exchange.request, route.record, known, seed, hook)
@@ -179,7 +180,12 @@ export class Gateway {
     if (checked instanceof Refusal) return checked
     const { events, types } = checked
     const record = route.batchFactor !== undefined && isLowPriority(exchange.request) ? 'backfill' : route.record
-    return this.#draft(exchange.request, record, source, this.#seed(), { body, parsed: parsed.value, events, types })
+    return this.#draft(exchange.request, record, source, this.#seeds.next(), {
+      body,
+      parsed: parsed.value,
+      events,
+      types,
+    })
   }
 
   #judgePixel(exchange: Exchange, route: IngestRoute, query: string): Draft | Refusal {
@@ -195,7 +201,7 @@ export class Gateway {
     const checked = checkPixel(query, route.record === 'pixel-page' ? 'page' : 'track', this.#options.limits)
     if (checked instanceof Refusal) return checked
     const content = { body: Buffer.from(query, 'latin1'), parsed: undefined, ...checked }
-    return this.#draft(exchange.request, route.record, source, this.#seed(), content)
+    return this.#draft(exchange.request, route.record, source, this.#seeds.next(), content)
   }
 
   #draft(
@@ -206,14 +212,14 @@ export class Gateway {
     content: RequestContent,
   ): Draft | Refusal {
     const { log, limits, clock } = this.#options
-    const shares = sharesOf(content, route, source, log.partitions, limits.maxBodyBytes + MAX_COPIED_BYTES)
-    if (shares instanceof Refusal) return shares
+    const parts = partsOf(content, route, source, log.partitions, limits.maxBodyBytes + MAX_COPIED_BYTES)
+    if (parts instanceof Refusal) return parts
     const { isAllowed, headers } = this.#rates.take(source.id, source.rateLimitEventsPerMinute, content.events.length)
     if (!isAllowed) return new Refusal('rate_limit', { headers })
     const acceptedAt = clock.now()
     const address = clientAddress(request)
-    const records = shares.map((share, i) => {
-      const own = i === 0 ? seed : this.#seed()
+    const records = parts.map((part, i) => {
+      const own = i === 0 ? seed : this.#seeds.next()
       const header = {
         sourceId: source.id,
         route,
@@ -222,9 +228,9 @@ export class Gateway {
         seed: own,
         rules: ENRICHMENT_RULES,
         policySet: 0,
-        messageHashes: messageHashesOf(share.events, own),
+        messageHashes: messageHashesOf(part.events, own),
       }
-      return { share, record: { header, body: share.body } }
+      return { part, record: { header, body: part.body } }
     })
     const dedup = dedupRuleOf(source, route, content.parsed)
     return { sourceId: source.id, acceptedAt, records, events: content.events.length, dedup, headers }
@@ -239,13 +245,13 @@ export class Gateway {
     const { sourceId, acceptedAt, records } = draft
     const { parsed, clock } = this.#options
     const startedAt = clock.monotonic()
-    for (const { record, share } of records) if (share.parsed !== undefined) parsed?.keep(record, share.parsed)
+    for (const { record, part } of records) if (part.parsed !== undefined) parsed?.keep(record, part.parsed)
     const duplicates = new Map<EventRecord, ReadonlySet<number>>()
     this.#append(draft, duplicates).then(
       () => {
         this.metrics.appendSeconds.observe((clock.monotonic() - startedAt) / 1000)
-        for (const { record, share } of records) {
-          this.metrics.countEvents(sourceId, share.types, acceptedAt, duplicates.get(record))
+        for (const { record, part } of records) {
+          this.metrics.countEvents(sourceId, part.types, acceptedAt, duplicates.get(record))
         }
         exchange.accept(draft.headers)
       },
@@ -260,7 +266,7 @@ export class Gateway {
   /** @param duplicates receives the indexes of the duplicates of each record that has some. */
   #append({ records, dedup }: Draft, duplicates: Map<EventRecord, ReadonlySet<number>>): Promise<unknown> {
     const { log } = this.#options
-    const appends = records.map(({ share: { partition }, record }) => {
+    const appends = records.map(({ part: { partition }, record }) => {
       const onDuplicates = (indexes: readonly number[]) => void duplicates.set(record, new Set(indexes))
       return { partition, stream: streamOf(record.header), record, dedup: dedup && { ...dedup, onDuplicates } }
     })
@@ -272,14 +278,6 @@ export class Gateway {
   #obstacle(): Refusal | undefined {
     const obstacle = this.#options.obstacle()
     return obstacle && new Refusal('unavailable', { headers: { 'Retry-After': String(obstacle.retryAfterSeconds) } })
-  }
-
-  /** 16 random bytes from a pool: a system call per record would cost more than the rest of the record. */
-  #seed(): Uint8Array {
-    if (this.#seeds.length < SEED_BYTES) this.#seeds = randomFillSync(Buffer.allocUnsafeSlow(SEED_BYTES * 256))
-    const seed = this.#seeds.subarray(0, SEED_BYTES)
-    this.#seeds = this.#seeds.subarray(SEED_BYTES)
-    return seed
   }
 }
 
@@ -299,7 +297,7 @@ interface Draft {
   readonly sourceId: string
   readonly acceptedAt: number
   /** One for each partition that gets events. */
-  readonly records: readonly { readonly share: Share; readonly record: EventRecord }[]
+  readonly records: readonly { readonly part: RequestPart; readonly record: EventRecord }[]
   /** Number of events. */
   readonly events: number
   /** Absent if every event is stored. */
@@ -313,17 +311,3 @@ function isLowPriority({ headers }: IncomingMessage): boolean {
   const priority = headers['x-millrace-priority']
   return typeof priority === 'string' && priority.trim().toLowerCase() === 'low'
 }
-
-/** Uses the source's window, else the `attempt` of the envelope. */
-function dedupRuleOf(
-  { dedupWindowSeconds = 0 }: GatewaySource,
-  route: Route,
-  body?: JsonObject,
-): DedupRule | undefined {
-  if (dedupWindowSeconds > 0) return { windowMs: dedupWindowSeconds * 1000 }
-  const said = route === 'batch' ? body?.['attempt'] : undefined
-  const attempt = ATTEMPTS.find((each) => each === said)
-  return attempt && { attempt }
-}
-
-const SEED_BYTES = 16

@@ -57,26 +57,29 @@ function comparable(events: readonly JsonObject[]): string[] {
 }
 
 describe('a batch of a source with several order shards', () => {
-  test('is cut into one record for each partition; its events, their order and what the envelope gives them stay', () =>
-    fc.assert(
-      fc.asyncProperty(batchParts(), async (parts) => {
-        const body = textOf(parts)
-        await using spread = await start()
-        await using whole = await start({ orderShards: 1 })
-        const answers = [await spread.send({ path: '/v1/batch', body }), await whole.send({ path: '/v1/batch', body })]
-        expect(answers.map(({ text }) => text)).toEqual(['OK', 'OK'])
-        const [record] = (await recordsOf(whole.log))[OWN]!
-        expect(Buffer.from(record!.body).toString()).toBe(body)
-        const { events, sentAt } = storedEvents(record!)
-        for (const [partition, records] of (await recordsOf(spread.log)).entries()) {
-          const expected = events.filter((event) => partitionOf(event) === partition)
-          expect(records).toHaveLength(expected.length === 0 ? 0 : 1)
-          expect(comparable(eventsOf(records))).toEqual(comparable(expected))
-          for (const each of records) expect(storedEvents(each).sentAt).toEqual(sentAt)
-        }
-      }),
-      { numRuns: 200 },
-    ))
+  test('is cut into one record for each partition; its events, their order and what the envelope gives them stay', async () => {
+    await using spread = await start()
+    await using whole = await start({ orderShards: 1 })
+    const ends = Array.from({ length: PARTITIONS }, () => 0)
+    const property = fc.asyncProperty(batchParts(), async (parts) => {
+      const body = textOf(parts)
+      const from = whole.log.end(OWN)
+      const answers = [await spread.send({ path: '/v1/batch', body }), await whole.send({ path: '/v1/batch', body })]
+      expect(answers.map(({ text }) => text)).toEqual(['OK', 'OK'])
+      const [record] = (await whole.log.read(OWN, 'live', from, 1e6)).records
+      expect(Buffer.from(record!.body).toString()).toBe(body)
+      const { events, sentAt } = storedEvents(record!)
+      for (const [partition, end] of ends.entries()) {
+        const { records, next } = await spread.log.read(partition, 'live', end, 1e6)
+        ends[partition] = next
+        const expected = events.filter((event) => partitionOf(event) === partition)
+        expect(records).toHaveLength(expected.length === 0 ? 0 : 1)
+        expect(comparable(eventsOf(records))).toEqual(comparable(expected))
+        for (const each of records) expect(storedEvents(each).sentAt).toEqual(sentAt)
+      }
+    })
+    await fc.assert(property, { numRuns: 200 })
+  })
 
   test('has records with seeds and hashes of their own', async () => {
     await using under = await start()

@@ -19,7 +19,13 @@ const config = {
     default: 0,
     description: 'Time in which a repeated messageId of this source is a duplicate. 0: never.',
   }),
-  orderShards: Type.Integer({ minimum: 1, maximum: 64, default: 1, description: 'Partitions of its log.' }),
+  orderShards: Type.Integer({
+    minimum: 1,
+    maximum: 64,
+    default: 1,
+    description:
+      'Number of log partitions that its users are spread over. 1 keeps order per userId and per anonymousId; above 1 order holds per anonymousId, else userId.',
+  }),
 }
 const withoutConsent = oneOf(['send', 'hold_back'], {
   default: 'send',

@@ -40,7 +40,7 @@ export function SourceConfigFields({ config, errorOf, disabled, onChange }: Sour
       />
       <NumberInput
         label="Order shards"
-        description="1 keeps the order of all events; higher values spread users over a cluster."
+        description={ORDER_SHARDS}
         value={config.orderShards}
         onChange={(value) => change({ orderShards: Number(value) })}
         error={errorOf('orderShards')}
@@ -68,6 +68,9 @@ export function SourceConfigFields({ config, errorOf, disabled, onChange }: Sour
     </>
   )
 }
+
+const ORDER_SHARDS =
+  'Partitions of the log for its users. 1 keeps order per userId and per anonymousId. Above 1, order holds per anonymousId, else userId. A change may reorder events once.'
 
 type Catalog = SourceConfig['catalog']
 

@@ -17,7 +17,7 @@ export interface RequestContent {
 }
 
 /** The events of a request that go to one partition of the log, in the order of the request. */
-export interface Share extends RequestContent {
+export interface RequestPart extends RequestContent {
   readonly partition: number
 }
 
@@ -28,13 +28,13 @@ export interface Share extends RequestContent {
  * @param maxBytes of all bodies together.
  * @see contracts/delivery.md §4 [D151]
  */
-export function sharesOf(
+export function partsOf(
   content: RequestContent,
   route: Route,
   { partition, orderShards }: Pick<GatewaySource, 'partition' | 'orderShards'>,
   partitions: number,
   maxBytes: number,
-): readonly Share[] | Refusal {
+): readonly RequestPart[] | Refusal {
   const { body, parsed, events, types } = content
   if (orderShards === 1 || partitions === 1) return [{ body, parsed, events, types, partition }]
   const indexes = new Map<number, number[]>()

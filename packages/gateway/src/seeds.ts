@@ -1,0 +1,16 @@
+import { randomFillSync } from 'node:crypto'
+
+const SEED_BYTES = 16
+
+/** Random seeds of records, from a pool: a system call per record would cost more than the rest of the record. */
+export class Seeds {
+  #pool = Buffer.alloc(0)
+
+  /** 16 random bytes. */
+  next(): Uint8Array {
+    if (this.#pool.length < SEED_BYTES) this.#pool = randomFillSync(Buffer.allocUnsafeSlow(SEED_BYTES * 256))
+    const seed = this.#pool.subarray(0, SEED_BYTES)
+    this.#pool = this.#pool.subarray(SEED_BYTES)
+    return seed
+  }
+}
