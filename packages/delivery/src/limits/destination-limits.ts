@@ -89,7 +89,7 @@ export interface LaneLimits {
 
   /** @param failing undefined: the destination answers; `null`: that stays as it was. */
   noteFailure(failure: LastFailure, failing: Failing | undefined | null): void
-  /** Other lanes may see only the beginning of its text. */
+  /** Across threads, only the beginning of its text is kept. */
   readonly lastFailure: LastFailure | undefined
   /** Failures since the last good answer. */
   readonly failing: Failing | undefined

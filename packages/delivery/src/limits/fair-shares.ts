@@ -11,7 +11,7 @@ const PER_LANE = 2
 export class FairShares {
   #ints: Int32Array
 
-  constructor(ints = new Int32Array(sharesInts(1))) {
+  constructor(ints: Int32Array = new Int32Array(sharesInts(1))) {
     this.#ints = ints
   }
 

@@ -1,7 +1,7 @@
 /** When the events of a throttle's window went, and through which lanes; oldest first. */
 export interface EventWindow {
-  /** Adds an event; times never go back. */
-  add(at: number, lane: number): void
+  /** Adds an event; times never go back. @param rule the same for all events until `reset`. */
+  add(at: number, lane: number, rule: { readonly limit: number; readonly windowSeconds: number }): void
   /** Removes the events that left the window until `now`. @param onGone called with lanes and their numbers of events. */
   removeGone(now: number, windowMs: number, onGone: (lane: number, events: number) => void): void
   /** The time of the event that `events` others followed or, if there are fewer, of the oldest one. */

@@ -39,7 +39,7 @@ export class Throttle {
     this.#window.removeGone(at, this.#windowMs, this.#onGone)
     const isWhole = most === this.rule.limit
     if (isWhole ? places.mayTake(lane, most) : places.total + places.othersWaiting(lane) < most) {
-      this.#window.add(at, lane)
+      this.#window.add(at, lane, this.rule)
       places.take(lane)
       return 0
     }
