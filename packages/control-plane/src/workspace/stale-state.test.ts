@@ -1,5 +1,9 @@
+import { mkdtempDisposable } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { expect, test } from 'vitest'
+import { sqliteControlStore } from '../store/sqlite-control-store.ts'
 import { TestPlane } from '../testing/test-plane.ts'
 
 test('a change that finds another state on disk takes that over, is decided anew, and later ones work', async () => {
@@ -18,3 +22,32 @@ test('a change that finds another state on disk takes that over, is decided anew
   await plane.reopen()
   expect((await plane.ok('GET', '/v2/sources')).sources).toHaveLength(1)
 })
+
+test.each([
+  [5, 200],
+  [6, 503],
+])(
+  'a change before which others commit %i times in a row answers %i, and the next one is stored',
+  async (times, status) => {
+    await using folder = await mkdtempDisposable(join(tmpdir(), 'millrace-stale-'))
+    let others = 0
+    await using plane = await TestPlane.open({
+      store: async (secrets, newWorkspace) => {
+        const store = await sqliteControlStore(join(folder.path, 'control.db'))(secrets, newWorkspace)
+        const commit = store.commit.bind(store)
+        store.commit = async (before, changes, entries) => {
+          if (others-- > 0) await commit(before, [], [])
+          return commit(before, changes, entries)
+        }
+        return store
+      },
+    })
+    others = times
+    const write = (name: string) => plane.send('POST', '/v2/sources', { body: { name, type: 'HTTP' } })
+    expect((await write('Contended')).status).toBe(status)
+    expect((await write('Next')).status).toBe(200)
+    expect(plane.plane.sources.list().map(({ name }) => name)).toEqual(
+      status === 200 ? ['Contended', 'Next'] : ['Next'],
+    )
+  },
+)

@@ -3,7 +3,7 @@ import type { HeldLease } from './leases.ts'
 /** Leases that a member claims per turn at most, so that members that start together share. */
 const MOST_CLAIMS = 4
 
-export interface Share<T> {
+interface Turn<T> {
   /** The last claimed first. */
   readonly toGiveBack: readonly T[]
   /** How many more to claim in this turn. */
@@ -23,7 +23,7 @@ export function fairShare<T extends HeldLease>(
   wanted: readonly number[],
   held: readonly T[],
   members: number,
-): Share<T> {
+): Turn<T> {
   const share = Math.ceil(wanted.length / Math.max(1, members))
   const numbers = new Set(wanted)
   const unwanted = held.filter(({ number }) => !numbers.has(number))

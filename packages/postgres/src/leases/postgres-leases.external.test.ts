@@ -6,7 +6,7 @@ import { PostgresServer } from '../testing/postgres-server.ts'
 import { realClock } from '../testing/real-clock.ts'
 import { TestSchema } from '../testing/test-schema.ts'
 import { describeLeases, LEASE_MS, type LeaseCluster, RecordedWork } from './describe-leases.ts'
-import { leaseSchema, lostLeases } from './lease-table.ts'
+import { addLeases, claim, leaseSchema, lostLeases } from './lease-table.ts'
 import type { HeldLease, Leases } from './leases.ts'
 import { PostgresLeases } from './postgres-leases.ts'
 
@@ -58,6 +58,40 @@ test('a short absence of Postgres loses no lease', async () => {
   expect([...work.epochs().values()]).toEqual([1, 1])
   expect(leases.counts().lost).toBe(0)
   await leases.leave()
+})
+
+test('writes under an epoch never come after writes under a later one, however claims and writes race', async () => {
+  await using schema = await TestSchema.open('race')
+  await using pool = schema.pool()
+  await migrate(pool, [leaseSchema])
+  await pool.query('CREATE TABLE written (at bigserial PRIMARY KEY, epoch bigint)')
+  await addLeases(pool, 'shard', [1])
+  let isOver = false
+  let refusals = 0
+  const write = async () => {
+    while (!isOver) {
+      const [lease] = await pool.query<HeldLease>('SELECT kind, number, epoch FROM lease')
+      await pool.transaction(async (queries) => {
+        const lost = await lostLeases(queries, [lease!])
+        refusals += lost.length
+        if (lost.length > 0) return
+        await queries.rows('SELECT pg_sleep(0.002 * random())')
+        await queries.run('INSERT INTO written (epoch) VALUES ($1)', [lease!.epoch])
+      })
+    }
+  }
+  const writers = [1, 2, 3].map(write)
+  // Each claim is over at once, so the next one may claim again. Most find a writer inside.
+  for (let claims = 0; claims < 150; ) {
+    claims += (await claim(pool, { owner: 'member', leaseMs: 0 }, 'shard', [1], 1)).length
+  }
+  isOver = true
+  await Promise.all(writers)
+  const rows = await pool.query<{ epoch: number }>('SELECT epoch FROM written ORDER BY at')
+  const epochs = rows.map(({ epoch }) => epoch)
+  expect(epochs).toEqual(epochs.toSorted((a, b) => a - b))
+  expect(new Set(epochs).size).toBeGreaterThan(20)
+  expect(refusals).toBeGreaterThan(0)
 })
 
 class PostgresCluster implements LeaseCluster {

@@ -1,0 +1,38 @@
+import { readFileSync } from 'node:fs'
+import { mkdtempDisposable } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { expect, test } from 'vitest'
+import { PLAIN, ServerProcess } from './server-process.ts'
+
+/** Of a cluster only: contracts/cluster.md [K1]. */
+const CLUSTER_ONLY = [
+  /\/packages\/postgres\//,
+  /\/node_modules\/pg(-[^/]+)?\//,
+  /postgres-(control-store|dialect)\.ts$/,
+]
+
+test('an embedded server loads no module of Postgres, at its start and while it accepts and configures', async () => {
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'millrace-modules-'))
+  const loaded = join(folder.path, 'modules')
+  const recorder = pathToFileURL(join(import.meta.dirname, './module-recorder.ts')).href
+  await using server = await ServerProcess.start({
+    ...PLAIN,
+    MILLRACE_DATA_DIR: join(folder.path, 'data'),
+    NODE_OPTIONS: `--import ${recorder}`,
+    MODULES_LOADED: loaded,
+  })
+  const headers = { authorization: `Bearer ${PLAIN['MILLRACE_OWNER_TOKEN']}` }
+  const body = JSON.stringify({ name: 'Cinema', type: 'HTTP' })
+  const answer = await fetch(`${server.url}/v2/sources`, { method: 'POST', headers, body })
+  const { source } = (await answer.json()) as { source: { writeKey: string } }
+  const event = JSON.stringify({ userId: 'u', event: 'Seat Booked' })
+  const basic = { authorization: `Basic ${Buffer.from(`${source.writeKey}:`).toString('base64')}` }
+  const { status } = await fetch(`${server.url}/v1/track`, { method: 'POST', headers: basic, body: event })
+  expect(status).toBe(200)
+  const modules = readFileSync(loaded, 'utf8').split('\n')
+  expect(modules.filter((url) => CLUSTER_ONLY.some((pattern) => pattern.test(url)))).toEqual([])
+  // It records what is loaded.
+  expect(modules.some((url) => url.endsWith('/sqlite-control-store.ts'))).toBe(true)
+})
