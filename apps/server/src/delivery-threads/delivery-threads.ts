@@ -1,6 +1,6 @@
 import { MessageChannel } from 'node:worker_threads'
 import type { ControlPlane } from '@millrace/control-plane'
-import { SharedMemoryBudget, type SqliteDeliveryStore } from '@millrace/delivery'
+import { newSharedLimits, SharedMemoryBudget, type SqliteDeliveryStore } from '@millrace/delivery'
 import type { SqliteEventLog } from '@millrace/log'
 import { type HostCalls, type OpenShards, RemoteShard, type ShardContext, type Watched } from '@millrace/pipeline'
 import { answerCalls, type Logger } from '@millrace/std'
@@ -28,13 +28,16 @@ interface ThreadNeeds {
 export function deliveryThreads(count: number, needs: ThreadNeeds): OpenShards<RemoteShard> {
   return async (context) => {
     const { log, controlPlane } = needs
-    const memory = SharedMemoryBudget.of(needs.settings.deliveryMemoryBytes)
+    const shared = {
+      memory: SharedMemoryBudget.of(needs.settings.deliveryMemoryBytes),
+      limits: new LimitsByDestination(),
+    }
     const shards: RemoteShard[] = []
     const watched = () => watchedNow(context, controlPlane)
     try {
       for (let number = 1; number <= count; number++) {
         const partitions = [...Array(log.partitions).keys()].filter((partition) => partition % count === number - 1)
-        shards.push(await startThread(number, partitions, watched(), memory, context, needs))
+        shards.push(await startThread(number, partitions, watched(), shared, context, needs))
       }
     } catch (error) {
       await Promise.all(shards.map((shard) => shard.stop(Promise.resolve())))
@@ -54,11 +57,27 @@ export function deliveryThreads(count: number, needs: ThreadNeeds): OpenShards<R
   }
 }
 
+/** What all threads share. */
+interface Shared {
+  readonly memory: SharedMemoryBudget
+  readonly limits: LimitsByDestination
+}
+
+/** The memory of the limits of each destination, which lasts as long as the destination. */
+class LimitsByDestination {
+  #known = new Map<string, SharedArrayBuffer>()
+
+  of(destinationIds: Iterable<string>): ReadonlyMap<string, SharedArrayBuffer> {
+    this.#known = new Map([...destinationIds].map((id) => [id, this.#known.get(id) ?? newSharedLimits()]))
+    return this.#known
+  }
+}
+
 function startThread(
   number: number,
   partitions: readonly number[],
   watched: Watched,
-  memory: SharedMemoryBudget,
+  shared: Shared,
   { configuration, live, delivered, onReplayEnded }: ShardContext,
   needs: ThreadNeeds,
 ): Promise<RemoteShard> {
@@ -73,7 +92,7 @@ function startThread(
     log: log.share(),
     store: store.connect(),
     host: hostPort(needs),
-    memory: memory.memory,
+    memory: shared.memory.memory,
   }
   const transfer = [data.log.port, data.store, data.host]
   return RemoteShard.start(
@@ -81,6 +100,7 @@ function startThread(
     {
       thread: { file: new URL('./thread.ts', import.meta.url), data, transfer },
       number,
+      limitsOf: (destinationIds) => shared.limits.of(destinationIds),
       live,
       delivered,
       onReplayEnded,

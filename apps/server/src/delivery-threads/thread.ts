@@ -1,6 +1,6 @@
 import { type MessagePort, workerData } from 'node:worker_threads'
 import { type SourceType, sourceClass } from '@millrace/control-plane'
-import { ConnectedDeliveryStore, LocalDestinationLimits, SharedMemoryBudget } from '@millrace/delivery'
+import { ConnectedDeliveryStore, SharedMemoryBudget } from '@millrace/delivery'
 import { DestinationCatalog } from '@millrace/destination-catalog'
 import { DestinationRegistry } from '@millrace/destinations'
 import { type SharedLog, ThreadEventLog } from '@millrace/log'
@@ -56,7 +56,6 @@ serveShard({
   random: Math.random,
   userAgent: `Millrace/${VERSION}`,
   memory: new SharedMemoryBudget(memory),
-  limitsOf: () => new LocalDestinationLimits(),
   logger,
   close: async () => {
     outbound.close()

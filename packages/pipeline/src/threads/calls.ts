@@ -4,7 +4,8 @@ import type { Run, RunResult } from '@millrace/transformations'
 import type { Delivery } from '../delivery/delivered-listeners.ts'
 import type { DeliveryCounts } from '../delivery/delivery-metrics.ts'
 import type { LiveResult } from '../events/live-view.ts'
-import type { Configuration } from '../following/configuration.ts'
+import type { Configuration, ConfigurationChange } from '../following/configuration.ts'
+import type { Removed } from '../following/removals.ts'
 import type { Shard, ShardActivity } from '../host/shard.ts'
 import type { LoggedLine } from '../stages/live-user-code.ts'
 
@@ -17,7 +18,13 @@ export interface Watched {
   readonly capturing: readonly string[]
 }
 
+/** By destination: the memory of its limits, which all threads share. */
+export type SharedLimits = ReadonlyMap<string, SharedArrayBuffer>
+
 export interface ShardStart {
+  /** Of the thread, from 1 on. */
+  readonly number: number
+  readonly limits: SharedLimits
   readonly partitions: readonly number[]
   readonly configuration: Configuration
   readonly watched: Watched
@@ -29,11 +36,12 @@ export interface LastFigures {
   readonly activity: ReadonlyMap<string, ShardActivity>
 }
 
-type Forwarded = Exclude<keyof Shard, 'partitions' | 'stop'>
+type Forwarded = Exclude<keyof Shard, 'partitions' | 'configure' | 'stop'>
 
 /** Calls to a delivery thread: those of its shard, and what the host tells it. */
 export type ShardCalls = { [Name in Forwarded]: (request: Parameters<Shard[Name]>[0]) => ReturnType<Shard[Name]> } & {
   start(start: ShardStart): Promise<void>
+  configure(change: ConfigurationChange & { readonly limits: SharedLimits }): Promise<Removed[]>
   watch(watched: Watched): void
   noteDamage(damage: { readonly partition: number; readonly range: OffsetRange }): void
   /** Stops delivering. @returns the last figures, when the last outcomes are written. */

@@ -10,7 +10,7 @@ import type { ConfigurationChange } from '../following/configuration.ts'
 import type { ReplayedTake, Shard } from '../host/shard.ts'
 import type { ThreadLoad } from '../host/thread-meter.ts'
 import type { LoggedLine } from '../stages/live-user-code.ts'
-import type { LastFigures, ShardCalls, ShardNotice, ShardStart, Watched } from './calls.ts'
+import type { LastFigures, ShardCalls, ShardNotice, ShardStart, SharedLimits, Watched } from './calls.ts'
 import { plainConfiguration } from './plain-configuration.ts'
 
 export interface RemoteShardOptions {
@@ -18,6 +18,8 @@ export interface RemoteShardOptions {
   readonly thread: { readonly file: URL; readonly data: object; readonly transfer: readonly Transferable[] }
   /** From 1 on. */
   readonly number: number
+  /** The memory of the limits of all configured destinations. */
+  readonly limitsOf: (destinationIds: Iterable<string>) => SharedLimits
   readonly live: Pick<LiveView, 'accepted' | 'outcome' | 'skipped'>
   readonly delivered: Pick<DeliveredListeners, 'tell'>
   readonly onReplayEnded: (jobId: string, destinationId: string) => void
@@ -33,14 +35,18 @@ export interface RemoteShardOptions {
 export class RemoteShard implements Shard {
   readonly partitions: readonly number[]
   readonly number: number
+  readonly #limitsOf: RemoteShardOptions['limitsOf']
   readonly #thread: ThreadCalls<ShardCalls, ShardNotice>
   #lastFigures: LastFigures | undefined
 
   /** Starts the thread, which resumes where the last owner of the partitions stopped. */
-  static async start(start: ShardStart, options: RemoteShardOptions): Promise<RemoteShard> {
+  static async start(start: Omit<ShardStart, 'number' | 'limits'>, options: RemoteShardOptions): Promise<RemoteShard> {
     const shard = new RemoteShard(start.partitions, options)
+    const { number, limitsOf } = options
     try {
-      await shard.#thread.call('start', { ...start, configuration: plainConfiguration(start.configuration) })
+      const configuration = plainConfiguration(start.configuration)
+      const limits = limitsOf(configuration.destinations.keys())
+      await shard.#thread.call('start', { ...start, configuration, number, limits })
       return shard
     } catch (error) {
       await shard.#thread.stop()
@@ -52,6 +58,7 @@ export class RemoteShard implements Shard {
     const { thread, number, onFault } = options
     this.partitions = partitions
     this.number = number
+    this.#limitsOf = options.limitsOf
     this.#thread = new ThreadCalls<ShardCalls, ShardNotice>({
       file: thread.file,
       name: `delivery-${number}`,
@@ -67,7 +74,8 @@ export class RemoteShard implements Shard {
   }
 
   configure({ configuration, ends }: ConfigurationChange) {
-    return this.#thread.call('configure', { configuration: plainConfiguration(configuration), ends })
+    const limits = this.#limitsOf(configuration.destinations.keys())
+    return this.#thread.call('configure', { configuration: plainConfiguration(configuration), ends, limits })
   }
 
   waiting(scope: Scope): Promise<number> {

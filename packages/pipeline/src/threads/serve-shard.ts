@@ -1,5 +1,5 @@
 import type { MessagePort } from 'node:worker_threads'
-import type { ConnectedDeliveryStore } from '@millrace/delivery'
+import { type ConnectedDeliveryStore, openSharedLimits } from '@millrace/delivery'
 import type { ThreadEventLog } from '@millrace/log'
 import { answerCalls, notifyCaller, PortCalls } from '@millrace/std'
 import { deliveryOf } from '../delivery/delivered-listeners.ts'
@@ -8,12 +8,15 @@ import type { Configuration } from '../following/configuration.ts'
 import { Pipeline } from '../pipeline.ts'
 import type { ShardDeps } from '../pipeline-options.ts'
 import type { LiveUserCodeAccess } from '../stages/live-user-code.ts'
-import type { HostCalls, ShardCalls, ShardNotice, ShardStart, Watched } from './calls.ts'
+import type { HostCalls, ShardCalls, ShardNotice, ShardStart, SharedLimits, Watched } from './calls.ts'
 import { LiveNotices } from './live-notices.ts'
 import { withKnownObjects } from './plain-configuration.ts'
 
 export interface ServedShard
-  extends Omit<ShardDeps, 'log' | 'store' | 'metrics' | 'live' | 'userCode' | 'onDelivered' | 'onReplayEnded'> {
+  extends Omit<
+    ShardDeps,
+    'log' | 'store' | 'metrics' | 'live' | 'userCode' | 'limitsOf' | 'onDelivered' | 'onReplayEnded'
+  > {
   readonly log: ThreadEventLog
   readonly store: ConnectedDeliveryStore
   /** Answers `HostCalls` on the main thread. */
@@ -42,6 +45,7 @@ export function serveShard(served: ServedShard): void {
   let watched: Watched = { live: false, delivered: false, capturing: [] }
   let shard: Pipeline | undefined
   let known: Configuration | undefined
+  let limits: SharedLimits = new Map()
 
   const userCode: LiveUserCodeAccess = {
     run: ({ credentials: _, ...run }) => hostCalls.call('runCode', run),
@@ -53,8 +57,9 @@ export function serveShard(served: ServedShard): void {
     watched = now
     live.isWatched = now.live
   }
-  const start = async ({ partitions, configuration, watched: first }: ShardStart) => {
+  const start = async ({ number, partitions, configuration, limits: shared, watched: first }: ShardStart) => {
     watch(first)
+    limits = shared
     known = configuration
     shard = await Pipeline.start({
       ...served,
@@ -62,6 +67,7 @@ export function serveShard(served: ServedShard): void {
       configuration,
       live,
       userCode,
+      limitsOf: (destinationId) => openSharedLimits(limits.get(destinationId)!, number - 1),
       metrics: new DeliveryMetrics(),
       onDelivered: (event, destination, status, durationMs) => {
         if (!watched.delivered) return
@@ -88,7 +94,8 @@ export function serveShard(served: ServedShard): void {
     noteDamage: ({ partition, range }) => log.noteDamage(partition, range),
     load: () => shard!.load(),
     resumed: () => shard!.resumed(),
-    configure: ({ configuration, ends }) => {
+    configure: ({ configuration, ends, limits: shared }) => {
+      limits = shared
       known = withKnownObjects(known!, configuration)
       return shard!.configure({ configuration: known, ends })
     },

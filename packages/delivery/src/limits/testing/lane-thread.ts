@@ -3,7 +3,7 @@ import { answerCalls, type Clock } from '@millrace/std'
 import { Lane } from '../../lane/lane.ts'
 import { LaneEvent } from '../../lane/lane-event.ts'
 import type { LaneClient } from '../../lane/lane-options.ts'
-import { MemoryBudget } from '../../lane/memory-budget.ts'
+import { LocalMemoryBudget } from '../../lane/memory-budget.ts'
 import { LaneOutcomes } from '../../store/lane-outcomes.ts'
 import { openSharedLimits } from '../shared-limits.ts'
 import { type LaneThreadCalls, type LaneThreadData, SharedFacts } from './lane-thread-calls.ts'
@@ -55,7 +55,7 @@ const lane = new Lane({
   client,
   limits: openSharedLimits(limits, thread),
   outcomes: new LaneOutcomes('d1', () => {}),
-  memory: new MemoryBudget(1024 * 1024),
+  memory: new LocalMemoryBudget(1024 * 1024),
   settings: { ordering: 'none', keepAnswers: 'failed', batchEvents: 1, ...settings },
   transform: undefined,
   prepare: () =>
