@@ -48,7 +48,14 @@ export interface RunResult {
    * The batch as a whole ended in a sandbox fault: each event's error is this text, and is retryable. Run the events
    * again one by one; the third fault of a single event is final. @see contracts/transformations.md §8 [D433]
    */
-  readonly trouble?: { readonly kind: TroubleKind; readonly text: string }
+  readonly trouble?: RunTrouble
+}
+
+export interface RunTrouble {
+  readonly kind: TroubleKind
+  readonly text: string
+  /** It timed out because the machine is overloaded: run the batch again, and count no fault. */
+  readonly isStarved?: boolean
 }
 
 /** Events of one step of a run. */

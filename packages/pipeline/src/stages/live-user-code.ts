@@ -8,8 +8,10 @@ import type { MetadataSource } from './user-metadata.ts'
 
 /** After this many sandbox faults an event becomes a dead letter. */
 const MAX_FAULTS = 3
-/** Wait after a run that could not start. */
+/** Wait after a run that could not start, or could not finish on an overloaded machine. */
 const AGAIN_MS = 1_000
+/** For so long a time limit on an overloaded machine does not count as a sandbox fault of the event. */
+const OVERLOAD_MS = 300_000
 
 /** A line logged by user code. */
 export interface LoggedLine {
@@ -53,7 +55,7 @@ export interface LiveUserCodeOptions {
  * Runs the user code of one destination for live traffic, under one configuration.
  *
  * After a sandbox fault (too slow, too much memory, lost) the batch runs again event by event, so that only the event that
- * causes faults becomes a dead letter, after three of them.
+ * causes faults becomes a dead letter, after three of them. A run that an overloaded machine did not let finish is no fault.
  *
  * @see contracts/transformations.md §8 [D424, D425, D433]
  */
@@ -69,25 +71,29 @@ export class LiveUserCode {
   }
 
   readonly transform: Transform = async (events) => {
-    const { results, trouble } = await this.#run(events)
-    if (trouble === undefined) return results
+    if (events.length > 1) {
+      const { results, trouble } = await this.#run(events)
+      if (trouble === undefined) return results
+    }
     const alone: Transformed[] = []
-    for (const event of events) alone.push(await this.#runAlone(event, events.length === 1 ? 1 : 0))
+    for (const event of events) alone.push(await this.#runAlone(event))
     return alone
   }
 
-  async #runAlone(event: LaneEvent, faults: number): Promise<Transformed> {
-    for (let had = faults; ; had++) {
-      const { results, trouble, durationMs } = await this.#run([event])
+  async #runAlone(event: LaneEvent): Promise<Transformed> {
+    const patientUntil = this.#options.clock.monotonic() + OVERLOAD_MS
+    for (let faults = 1; ; faults++) {
+      const { results, trouble, durationMs } = await this.#run([event], patientUntil)
       if (trouble === undefined) return results[0]!
-      if (had + 1 < MAX_FAULTS) continue
+      if (faults < MAX_FAULTS) continue
       const { transformationId } = this.#options.destination.transformations[0]!
       this.#options.onFlow(transformationId, { in: 1, out: 0, errors: 1 }, durationMs)
       return results[0]!
     }
   }
 
-  async #run(events: readonly LaneEvent[]): Promise<LiveRun> {
+  /** @param patientUntil on the monotonic clock: a run that an overloaded machine did not let finish is repeated until then. */
+  async #run(events: readonly LaneEvent[], patientUntil = 0): Promise<LiveRun> {
     const { destination, stages, userCode, logger, clock, onFlow } = this.#options
     const { id, transformations } = destination
     for (;;) {
@@ -99,6 +105,10 @@ export class LiveUserCode {
           credentials: userCode.credentials(),
           captureLogs: transformations.some(({ transformationId }) => userCode.capturesLogs(transformationId)),
         })
+        if (result.trouble?.isStarved === true && startedAt < patientUntil) {
+          await this.#pause()
+          continue
+        }
         this.#keepLogs(events, result)
         const durationMs = clock.monotonic() - startedAt
         for (const [i, step] of result.flow.entries()) onFlow(transformations[i]!.transformationId, step, durationMs)
@@ -108,9 +118,13 @@ export class LiveUserCode {
         return { results, trouble, durationMs }
       } catch (error) {
         logger.error({ destinationId: id, cause: (error as Error).message }, 'user code cannot be run')
-        await new Promise<void>((resolve) => clock.setTimer(resolve, AGAIN_MS))
+        await this.#pause()
       }
     }
+  }
+
+  #pause(): Promise<void> {
+    return new Promise((resolve) => this.#options.clock.setTimer(resolve, AGAIN_MS))
   }
 
   #input(event: LaneEvent) {
