@@ -8,7 +8,7 @@ import { closeAll, essences, open, runCode } from './under-test.ts'
 
 const SYNC_MS = 200
 const same = 'export const transformEvent = (event) => event'
-const honest = `export function transformEvent(event) { ${computing(SYNC_MS / 5)}; return event }`
+const honest = `export function transformEvent(event) { ${computing(SYNC_MS / 4)}; return event }`
 const endless = 'export function transformEvent() { while (true) {} }'
 const neverSettles = 'export const transformEvent = () => new Promise(() => {})'
 const given = [[{ type: 'track', messageId: 'm-0', properties: { n: 0 } }]]
@@ -83,13 +83,13 @@ describe.runIf(canBindProcesses)('on a processor that is busy with other process
     expect(transformations.figures().penalised).toBe(2)
   })
 
-  test('a run that reaches the wall limit is marked as starved, and its destination is not penalised', async () => {
+  test('a run that reaches the wall limit says that it starved, and its destination is not penalised', async () => {
     const transformations = await started(opened({ syncMs: 900, wallMs: 1_000 }))
     const code = `export function transformEvent(event) { ${computing(600)}; return event }`
     {
       using _ = new BusyProcessor()
       const { trouble } = await runCode(transformations, code)
-      expect(trouble).toEqual({ kind: 'timed out', text: 'Timed out', isStarved: true })
+      expect(trouble).toEqual({ kind: 'timed out', text: 'Timed out', starved: { computedShare: expect.any(Number) } })
     }
     expect(transformations.figures().penalised).toBe(1)
     expect(logged.at(-1)!.text).toMatch(/^the machine is overloaded: .* could not finish$/)

@@ -18,6 +18,8 @@ export interface Run {
   readonly isOffline?: true
   /** Less than the operator's limit for one batch, where the caller has less time. */
   readonly wallMs?: number
+  /** The time limits are by the clock: waits for a processor count. Otherwise they extend the computing limit. */
+  readonly countsWaits?: true
 }
 
 export interface InputEvent {
@@ -54,8 +56,13 @@ export interface RunResult {
 export interface RunTrouble {
   readonly kind: TroubleKind
   readonly text: string
-  /** It timed out because the machine is overloaded: run the batch again, and count no fault. */
-  readonly isStarved?: boolean
+  readonly starved?: Starved
+}
+
+/** A run timed out because the machine is overloaded: run it again, and count no fault. */
+export interface Starved {
+  /** What the run computed, of its computing limit: 0 to 1. */
+  readonly computedShare: number
 }
 
 /** Events of one step of a run. */

@@ -1,8 +1,9 @@
 import type { LaneEvent, Transform, Transformed } from '@millrace/delivery'
 import { formatPosition, type JsonObject, type StoredEvent } from '@millrace/protocol'
 import type { Clock } from '@millrace/std'
-import type { EventResult, RunResult, StepFlow } from '@millrace/transformations'
+import type { EventResult, RunResult, RunTrouble, StepFlow } from '@millrace/transformations'
 import type { ConfiguredDestination } from '../following/configuration.ts'
+import { Patience } from './patience.ts'
 import type { Stages, UserCode } from './stages.ts'
 import type { MetadataSource } from './user-metadata.ts'
 
@@ -10,8 +11,6 @@ import type { MetadataSource } from './user-metadata.ts'
 const MAX_FAULTS = 3
 /** Wait after a run that could not start, or could not finish on an overloaded machine. */
 const AGAIN_MS = 1_000
-/** For so long a time limit on an overloaded machine does not count as a sandbox fault of the event. */
-const OVERLOAD_MS = 300_000
 
 /** A line logged by user code. */
 export interface LoggedLine {
@@ -33,8 +32,9 @@ export interface LiveUserCodeAccess extends UserCode {
 }
 
 interface LiveRun {
+  /** Empty after a run that an overloaded machine did not let finish: it is repeated. */
   readonly results: Transformed[]
-  readonly trouble: object | undefined
+  readonly trouble: RunTrouble | undefined
   readonly durationMs: number
 }
 
@@ -72,7 +72,7 @@ export class LiveUserCode {
 
   readonly transform: Transform = async (events) => {
     if (events.length > 1) {
-      const { results, trouble } = await this.#run(events)
+      const { results, trouble } = await this.#run(events, false)
       if (trouble === undefined) return results
     }
     const alone: Transformed[] = []
@@ -81,19 +81,26 @@ export class LiveUserCode {
   }
 
   async #runAlone(event: LaneEvent): Promise<Transformed> {
-    const patientUntil = this.#options.clock.monotonic() + OVERLOAD_MS
-    for (let faults = 1; ; faults++) {
-      const { results, trouble, durationMs } = await this.#run([event], patientUntil)
+    const patience = new Patience(this.#options.clock)
+    for (let faults = 1; ; ) {
+      const { results, trouble, durationMs } = await this.#run([event], patience.isOver)
       if (trouble === undefined) return results[0]!
-      if (faults < MAX_FAULTS) continue
+      if (trouble.starved !== undefined) {
+        patience.use(trouble.starved)
+        await this.#pause()
+        continue
+      }
+      // The code has exceeded its limit without the waits for a processor. So the next runs get no extension.
+      if (trouble.kind === 'timed out') patience.end()
+      if (faults++ < MAX_FAULTS) continue
       const { transformationId } = this.#options.destination.transformations[0]!
       this.#options.onFlow(transformationId, { in: 1, out: 0, errors: 1 }, durationMs)
       return results[0]!
     }
   }
 
-  /** @param patientUntil on the monotonic clock: a run that an overloaded machine did not let finish is repeated until then. */
-  async #run(events: readonly LaneEvent[], patientUntil = 0): Promise<LiveRun> {
+  /** @param countsWaits then no run ends as starved. */
+  async #run(events: readonly LaneEvent[], countsWaits: boolean): Promise<LiveRun> {
     const { destination, stages, userCode, logger, clock, onFlow } = this.#options
     const { id, transformations } = destination
     for (;;) {
@@ -103,16 +110,14 @@ export class LiveUserCode {
           events: events.map((event) => this.#input(event)),
           mode: 'live',
           credentials: userCode.credentials(),
+          ...(countsWaits ? { countsWaits } : {}),
           captureLogs: transformations.some(({ transformationId }) => userCode.capturesLogs(transformationId)),
         })
-        if (result.trouble?.isStarved === true && startedAt < patientUntil) {
-          await this.#pause()
-          continue
-        }
-        this.#keepLogs(events, result)
-        const durationMs = clock.monotonic() - startedAt
-        for (const [i, step] of result.flow.entries()) onFlow(transformations[i]!.transformationId, step, durationMs)
         const { trouble } = result
+        const durationMs = clock.monotonic() - startedAt
+        if (trouble?.starved !== undefined) return { results: [], trouble, durationMs }
+        this.#keepLogs(events, result)
+        for (const [i, step] of result.flow.entries()) onFlow(transformations[i]!.transformationId, step, durationMs)
         if (trouble !== undefined) logger.warn({ destinationId: id, trouble }, 'user code failed with a fault')
         const results = events.map((event, i) => this.#judge(event, result.results[i]!, result.usedCredentials))
         return { results, trouble, durationMs }

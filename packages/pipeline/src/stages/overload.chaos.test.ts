@@ -7,7 +7,7 @@ import { PipelineUnderTest, SECOND, track } from '../testing/pipeline-under-test
 
 const code = `export function transformEvent(event) {
   if (event.userId === 'quick') return event
-  ${computing(200)}
+  ${computing(100)}
   return event
 }`
 const transformations = [
@@ -17,11 +17,11 @@ const transformations = [
 test.runIf(canBindProcesses)(
   'an event that a busy machine does not let finish is no dead letter, and is delivered once the machine does',
   async () => {
-    const { run, sink } = await PipelineUnderTest.withSink(200, { d1: { transformations }, syncMs: 900, wallMs: 1_000 })
+    const { run, sink } = await PipelineUnderTest.withSink(200, { d1: { transformations }, wallMs: 1_000 })
     await using _ = run
     await run.send(track('first', 'quick'))
     {
-      using _busy = new BusyProcessor()
+      using _busy = new BusyProcessor(4)
       await run.send(track('slow', 'u'))
       // More often than an event may have sandbox faults.
       for (let n = 0; n < 4; n++) await run.advance(SECOND)

@@ -1,7 +1,7 @@
 import { constants, getPriority, setPriority } from 'node:os'
 import type { Clock, Timer } from '@millrace/std'
 import { FrameReader, frame, InvalidFrameError } from '../frames.ts'
-import { KILL_GRACE_MS, MAX_FRAME_BYTES, MAX_GROWTH_BYTES, MAX_STDERR_BYTES } from '../limits.ts'
+import { MAX_FRAME_BYTES, MAX_GROWTH_BYTES, MAX_STDERR_BYTES } from '../limits.ts'
 import type { ChildOptions, ToChild } from '../messages.ts'
 import type { TroubleKind } from '../run.ts'
 import { startChild } from './child-command.ts'
@@ -96,7 +96,7 @@ export class Child {
   /**
    * Sends what has a reply, and waits for it. Only one at a time.
    *
-   * @param limits for the reply; a child that is KILL_GRACE_MS late is killed.
+   * @param limits for the reply; a child that is late is killed.
    */
   async ask(
     message: ToChild,
@@ -181,8 +181,7 @@ export class Child {
   }
 
   /** From now on it computes: its time is limited, and its memory is looked at. */
-  #watch({ computeMs, wallMs }: StretchLimits): void {
-    const limits = { computeMs: computeMs + KILL_GRACE_MS, wallMs: wallMs + KILL_GRACE_MS }
+  #watch(limits: StretchLimits): void {
     this.#timer.begin(limits, () => this.kill('timed out'))
     this.#look = this.#clock.setTimer(() => void this.#lookAtMemory(true), MEMORY_LOOK_MS)
   }

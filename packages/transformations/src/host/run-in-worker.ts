@@ -1,9 +1,12 @@
 import type { Clock } from '@millrace/std'
 import type { TransformFetch } from '../fetch.ts'
+import { KILL_GRACE_MS } from '../limits.ts'
 import type { RunMessage, TimeLeft, ToChild } from '../messages.ts'
+import type { Starved } from '../run.ts'
 import type { Child, Lost } from './child.ts'
 import type { AskedOfChild, Reply, Settled } from './child-messages.ts'
 import { RunNetwork } from './run-network.ts'
+import type { StretchLimits } from './stretch-timer.ts'
 import type { Worker } from './worker.ts'
 
 /** A run begins again when its child was lost over somebody else's code; this often, and then it is lost as well. */
@@ -25,6 +28,8 @@ export interface RunInWorker {
   /** What it may compute, and what it may take, waiting included. */
   readonly syncMs: number
   readonly wallMs: number
+  /** Whether both are by the clock: waits for a processor count. */
+  readonly countsWaits: boolean
   /** Called with what each stretch took of the child, and of that with what it held up others. */
   readonly onStretch: (used: { readonly ms: number; readonly heldMs: number }) => void
   /** Called when a time limit was reached because the run had waited for a processor. */
@@ -36,8 +41,8 @@ export interface RunInWorker {
 
 export interface RunEnd {
   readonly end: Settled | Lost
-  /** It timed out because the machine is overloaded: the destination is not at fault. */
-  readonly isStarved: boolean
+  /** Present if it timed out because the machine is overloaded: the destination is not at fault. */
+  readonly starved: Starved | undefined
 }
 
 /**
@@ -55,14 +60,14 @@ export async function runInWorker(options: RunInWorker): Promise<RunEnd> {
     const attempt = new Attempt(options, wallMs, isLimitedByServer)
     const end = await attempt.run()
     if (end === 'began in a lost child') continue
-    if (end.trouble !== 'timed out' || !attempt.isStarved) return { end, isStarved: false }
+    if (end.trouble !== 'timed out' || !attempt.isStarved) return { end, starved: undefined }
     wallMs -= attempt.elapsedMs
     const runsAgain = !isLimitedByServer && wallMs > 0
     options.onStarved({ waitedMs: Math.round(attempt.waitedMs), runsAgain })
-    if (!runsAgain) return { end, isStarved: true }
+    if (!runsAgain) return { end, starved: { computedShare: attempt.computedShare } }
     isLimitedByServer = true
   }
-  return { end: { kind: 'lost', trouble: 'sandbox lost', isOwnFault: false }, isStarved: false }
+  return { end: { kind: 'lost', trouble: 'sandbox lost', isOwnFault: false }, starved: undefined }
 }
 
 class Attempt {
@@ -90,6 +95,11 @@ class Attempt {
   /** For a processor. */
   get waitedMs(): number {
     return this.#waitedMs
+  }
+
+  /** Of the computing limit. */
+  get computedShare(): number {
+    return this.#computedMs / this.#options.syncMs
   }
 
   /** Whether it reached its limit because the machine was too busy. */
@@ -168,7 +178,7 @@ class Attempt {
     texts: readonly string[],
     mayNeed: boolean,
   ): Promise<Reply | Lost> {
-    const { clock, credentials, code, syncMs, message: run } = this.#options
+    const { clock, credentials, code, syncMs, countsWaits, message: run } = this.#options
     const asked: AskedOfChild = {
       kind: 'run',
       events: run.count,
@@ -184,13 +194,22 @@ class Attempt {
     const remainingMs = Math.max(1, this.#remainingMs)
     const computeMs = Math.max(1, syncMs - this.#computedMs)
     const left = { syncMs: this.#isLimitedByServer ? remainingMs : computeMs, remainingMs }
-    const { reply, time } = await child.ask(message(left), texts, asked, { computeMs, wallMs: remainingMs })
-    const { ms, waitedMs } = time
+    const { reply, time } = await child.ask(message(left), texts, asked, this.#limits(remainingMs))
+    const { ms } = time
+    this.#options.onStretch({ ms, heldMs: Math.max(0, ms - time.waitedMs - FREE_MS) })
+    const waitedMs = countsWaits ? 0 : time.waitedMs
     this.#computedMs += ms - waitedMs
     this.#waitedMs += waitedMs
     // The child measures by a clock of its own, in whole milliseconds.
     if (ms + 1 >= Math.min(left.syncMs, remainingMs)) this.#reached = left.syncMs < remainingMs ? 'compute' : 'wall'
-    this.#options.onStretch({ ms, heldMs: Math.max(0, ms - waitedMs - FREE_MS) })
     return reply
+  }
+
+  /** After which the child is killed. The grace is one for the whole run. */
+  #limits(remainingMs: number): StretchLimits {
+    const { syncMs, countsWaits } = this.#options
+    const computeMs = Math.max(1, syncMs + KILL_GRACE_MS - this.#computedMs)
+    const wallMs = remainingMs + KILL_GRACE_MS
+    return { computeMs, wallMs: countsWaits ? Math.min(computeMs, wallMs) : wallMs }
   }
 }

@@ -1,7 +1,7 @@
 import type { Clock, Logger, Timer } from '@millrace/std'
 import type { CheckedCode, CheckResult, LibraryCode } from '../code.ts'
 import type { TransformFetch } from '../fetch.ts'
-import { PENALTY_MS, type TransformationLimits } from '../limits.ts'
+import { KILL_GRACE_MS, PENALTY_MS, type TransformationLimits } from '../limits.ts'
 import type { EventResult, Run, RunResult, TroubleKind } from '../run.ts'
 import { CredentialMask } from './credential-mask.ts'
 import { FairTurns } from './fair-turns.ts'
@@ -106,7 +106,8 @@ export class Sandboxes {
       const message = { kind: 'check', code, libraries } as const
       const asked = { kind: 'check', code: code.kind } as const
       const { syncMs, wallMs } = this.#options.limits
-      const { reply, time } = await this.#check.child().ask(message, [], asked, { computeMs: syncMs, wallMs })
+      const limits = { computeMs: syncMs + KILL_GRACE_MS, wallMs: wallMs + KILL_GRACE_MS }
+      const { reply, time } = await this.#check.child().ask(message, [], asked, limits)
       this.#startSweeping()
       if (reply.kind === 'checked') return reply.result
       if (time.waitedMs > wallMs / 2) {
@@ -180,6 +181,7 @@ export class Sandboxes {
       credentials: run.credentials,
       syncMs: limits.syncMs,
       wallMs: Math.min(run.wallMs ?? limits.wallMs, limits.wallMs),
+      countsWaits: run.countsWaits === true,
       onStretch: (used) => {
         if (run.mode === 'live') this.#usage.add(key, used)
       },
@@ -209,15 +211,15 @@ export class Sandboxes {
     return { results: results.map((each) => maskedErrors(each, mask)), flow, ...shown }
   }
 
-  #troubled(run: Run, { end, isStarved }: RunEnd, kind: TroubleKind) {
+  #troubled(run: Run, { end, starved }: RunEnd, kind: TroubleKind) {
     const isOwnFault = end.kind === 'settled' || end.isOwnFault
     this.#troubles[kind]++
-    if (isOwnFault && !isStarved && run.mode === 'live') this.#penalise(run.key, kind)
+    if (isOwnFault && starved === undefined && run.mode === 'live') this.#penalise(run.key, kind)
     const text = TROUBLE_TEXTS[kind]
     return {
       results: failedForAll(run, text, true),
       flow: [],
-      trouble: { kind, text, ...(isStarved ? { isStarved } : {}) },
+      trouble: { kind, text, ...(starved === undefined ? {} : { starved }) },
     }
   }
 
