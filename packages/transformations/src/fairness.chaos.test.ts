@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest'
+import { computing } from './testing/computing.ts'
 import { closeAll, essences, events, open, runCode, runOf, version } from './under-test.ts'
 
 // Promises of contracts/transformations.md §8: what slow but legal code costs others.
@@ -72,8 +73,8 @@ test('saving code waits for no test run', async () => {
 
 test('a batch that has no time left is one that its events, alone, may have', async () => {
   const transformations = open({ limits: { syncMs: 2_000 } })
-  const code = busy(700)
-  const together = await transformations.run(runOf([code], { events: events({}, {}, {}, {}) }))
+  const code = version(`export function transformEvent(event) { ${computing(700)}; return event }`)
+  const together = await transformations.run(runOf([code], { events: events({}, {}, {}, {}, {}) }))
   expect(together.trouble?.kind).toBe('timed out')
   expect(await transformations.run(runOf([code], { events: events({ n: 0 }) }))).not.toHaveProperty('trouble')
 })

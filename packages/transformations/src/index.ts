@@ -8,6 +8,16 @@ export {
   MAX_FETCH_ANSWER_BYTES,
   type TransformationLimits,
 } from './limits.ts'
-export type { EventResult, InputEvent, Run, RunResult, StepFlow, StepResult, TroubleKind } from './run.ts'
+export type {
+  EventResult,
+  InputEvent,
+  Run,
+  RunResult,
+  RunTrouble,
+  Starved,
+  StepFlow,
+  StepResult,
+  TroubleKind,
+} from './run.ts'
 export type { TransformationTemplate } from './templates/template.ts'
 export { transformationTemplates } from './templates/templates.ts'

@@ -39,7 +39,7 @@ export interface RunMessage extends TimeLeft {
 
 /** What a run has left, in milliseconds. */
 export interface TimeLeft {
-  /** To compute, all steps together. */
+  /** For this stretch, by the clock: what the run may still compute, or more where the server alone limits that. */
   readonly syncMs: number
   /** As a whole, waiting included. */
   readonly remainingMs: number

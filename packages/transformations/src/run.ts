@@ -18,6 +18,8 @@ export interface Run {
   readonly isOffline?: true
   /** Less than the operator's limit for one batch, where the caller has less time. */
   readonly wallMs?: number
+  /** The time limits are by the clock: waits for a processor count. Otherwise they extend the computing limit. */
+  readonly countsWaits?: true
 }
 
 export interface InputEvent {
@@ -48,7 +50,19 @@ export interface RunResult {
    * The batch as a whole ended in a sandbox fault: each event's error is this text, and is retryable. Run the events
    * again one by one; the third fault of a single event is final. @see contracts/transformations.md §8 [D433]
    */
-  readonly trouble?: { readonly kind: TroubleKind; readonly text: string }
+  readonly trouble?: RunTrouble
+}
+
+export interface RunTrouble {
+  readonly kind: TroubleKind
+  readonly text: string
+  readonly starved?: Starved
+}
+
+/** A run timed out because the machine is overloaded: run it again, and count no fault. */
+export interface Starved {
+  /** What the run computed, of its computing limit: 0 to 1. */
+  readonly computedShare: number
 }
 
 /** Events of one step of a run. */

@@ -1,6 +1,7 @@
 import { ManualClock } from '@millrace/std'
 import { afterAll, describe, expect, test } from 'vitest'
 import { DEFAULT_LIMITS } from './limits.ts'
+import { computing } from './testing/computing.ts'
 import { closeAll, essences, events, open, runCode, runOf, version } from './under-test.ts'
 
 // Promises of contracts/transformations.md §7 and §8. Time limits are shortened where nothing else depends on them.
@@ -60,11 +61,10 @@ describe('time', () => {
 
   test('the steps of a list have it together', async () => {
     const transformations = open({ limits: { syncMs: 600 } })
-    const slow =
-      'export function transformEvent(event) { const end = Date.now() + 250; while (Date.now() < end); return event }'
+    const slow = `export function transformEvent(event) { ${computing(250)}; return event }`
     const steps = (count: number) => Array.from({ length: count }, () => version(slow))
     expect(essences(await transformations.run(runOf(steps(1))))).toEqual(given)
-    expect(essences(await transformations.run(runOf(steps(4))))).toEqual(['Timed out'])
+    expect(essences(await transformations.run(runOf(steps(10))))).toEqual(['Timed out'])
   })
 
   test('so has a run before and after its requests', async () => {
@@ -72,8 +72,7 @@ describe('time', () => {
     const transformations = open({ limits: { syncMs: 600 }, fetch })
     const slow = `export async function transformEvent(event) {
       for (let n = 0; n < event.properties.n; n++) {
-        const end = Date.now() + 100
-        while (Date.now() < end);
+        ${computing(100)}
         await fetch('http://a.example')
       }
       return { done: true }

@@ -1,14 +1,15 @@
 import type { LaneEvent, Transform, Transformed } from '@millrace/delivery'
 import { formatPosition, type JsonObject, type StoredEvent } from '@millrace/protocol'
 import type { Clock } from '@millrace/std'
-import type { EventResult, RunResult, StepFlow } from '@millrace/transformations'
+import type { EventResult, RunResult, RunTrouble, StepFlow } from '@millrace/transformations'
 import type { ConfiguredDestination } from '../following/configuration.ts'
+import { Patience } from './patience.ts'
 import type { Stages, UserCode } from './stages.ts'
 import type { MetadataSource } from './user-metadata.ts'
 
 /** After this many sandbox faults an event becomes a dead letter. */
 const MAX_FAULTS = 3
-/** Wait after a run that could not start. */
+/** Wait after a run that could not start, or could not finish on an overloaded machine. */
 const AGAIN_MS = 1_000
 
 /** A line logged by user code. */
@@ -31,8 +32,9 @@ export interface LiveUserCodeAccess extends UserCode {
 }
 
 interface LiveRun {
+  /** Empty after a run that an overloaded machine did not let finish: it is repeated. */
   readonly results: Transformed[]
-  readonly trouble: object | undefined
+  readonly trouble: RunTrouble | undefined
   readonly durationMs: number
 }
 
@@ -53,7 +55,7 @@ export interface LiveUserCodeOptions {
  * Runs the user code of one destination for live traffic, under one configuration.
  *
  * After a sandbox fault (too slow, too much memory, lost) the batch runs again event by event, so that only the event that
- * causes faults becomes a dead letter, after three of them.
+ * causes faults becomes a dead letter, after three of them. A run that an overloaded machine did not let finish is no fault.
  *
  * @see contracts/transformations.md §8 [D424, D425, D433]
  */
@@ -69,25 +71,36 @@ export class LiveUserCode {
   }
 
   readonly transform: Transform = async (events) => {
-    const { results, trouble } = await this.#run(events)
-    if (trouble === undefined) return results
+    if (events.length > 1) {
+      const { results, trouble } = await this.#run(events, false)
+      if (trouble === undefined) return results
+    }
     const alone: Transformed[] = []
-    for (const event of events) alone.push(await this.#runAlone(event, events.length === 1 ? 1 : 0))
+    for (const event of events) alone.push(await this.#runAlone(event))
     return alone
   }
 
-  async #runAlone(event: LaneEvent, faults: number): Promise<Transformed> {
-    for (let had = faults; ; had++) {
-      const { results, trouble, durationMs } = await this.#run([event])
+  async #runAlone(event: LaneEvent): Promise<Transformed> {
+    const patience = new Patience(this.#options.clock)
+    for (let faults = 1; ; ) {
+      const { results, trouble, durationMs } = await this.#run([event], patience.isOver)
       if (trouble === undefined) return results[0]!
-      if (had + 1 < MAX_FAULTS) continue
+      if (trouble.starved !== undefined) {
+        patience.use(trouble.starved)
+        await this.#pause()
+        continue
+      }
+      // The code has exceeded its limit without the waits for a processor. So the next runs get no extension.
+      if (trouble.kind === 'timed out') patience.end()
+      if (faults++ < MAX_FAULTS) continue
       const { transformationId } = this.#options.destination.transformations[0]!
       this.#options.onFlow(transformationId, { in: 1, out: 0, errors: 1 }, durationMs)
       return results[0]!
     }
   }
 
-  async #run(events: readonly LaneEvent[]): Promise<LiveRun> {
+  /** @param countsWaits then no run ends as starved. */
+  async #run(events: readonly LaneEvent[], countsWaits: boolean): Promise<LiveRun> {
     const { destination, stages, userCode, logger, clock, onFlow } = this.#options
     const { id, transformations } = destination
     for (;;) {
@@ -97,20 +110,26 @@ export class LiveUserCode {
           events: events.map((event) => this.#input(event)),
           mode: 'live',
           credentials: userCode.credentials(),
+          ...(countsWaits ? { countsWaits } : {}),
           captureLogs: transformations.some(({ transformationId }) => userCode.capturesLogs(transformationId)),
         })
-        this.#keepLogs(events, result)
-        const durationMs = clock.monotonic() - startedAt
-        for (const [i, step] of result.flow.entries()) onFlow(transformations[i]!.transformationId, step, durationMs)
         const { trouble } = result
+        const durationMs = clock.monotonic() - startedAt
+        if (trouble?.starved !== undefined) return { results: [], trouble, durationMs }
+        this.#keepLogs(events, result)
+        for (const [i, step] of result.flow.entries()) onFlow(transformations[i]!.transformationId, step, durationMs)
         if (trouble !== undefined) logger.warn({ destinationId: id, trouble }, 'user code failed with a fault')
         const results = events.map((event, i) => this.#judge(event, result.results[i]!, result.usedCredentials))
         return { results, trouble, durationMs }
       } catch (error) {
         logger.error({ destinationId: id, cause: (error as Error).message }, 'user code cannot be run')
-        await new Promise<void>((resolve) => clock.setTimer(resolve, AGAIN_MS))
+        await this.#pause()
       }
     }
+  }
+
+  #pause(): Promise<void> {
+    return new Promise((resolve) => this.#options.clock.setTimer(resolve, AGAIN_MS))
   }
 
   #input(event: LaneEvent) {

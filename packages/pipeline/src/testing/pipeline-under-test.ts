@@ -45,6 +45,8 @@ export interface Setting {
   readonly random?: () => number
   /** Time limit of one synchronous run of user code, in real time. */
   readonly syncMs?: number
+  /** Time limit of a batch in user code, in real time. */
+  readonly wallMs?: number
 }
 
 /** The trace of an event at one destination. */
@@ -256,8 +258,8 @@ export class PipelineUnderTest implements AsyncDisposable {
       error: (fields: object, text: string) => this.logged.push({ level: 'error', text, fields }),
     }
     const { clock } = this
-    const { syncMs = DEFAULT_LIMITS.syncMs } = this.#setting
-    const limits = { ...DEFAULT_LIMITS, workers: 1, syncMs }
+    const { syncMs = DEFAULT_LIMITS.syncMs, wallMs = DEFAULT_LIMITS.wallMs } = this.#setting
+    const limits = { ...DEFAULT_LIMITS, workers: 1, syncMs, wallMs }
     this.#userCode = watched(new Sandboxes({ limits, fetch: undefined, clock: systemClock, logger }), this.#count)
     this.store = watched(await SqliteDeliveryStore.open({ file: this.#file, clock, logger }), this.#count)
     const { log, store } = this

@@ -1,13 +1,13 @@
 import { constants, getPriority, setPriority } from 'node:os'
 import type { Clock, Timer } from '@millrace/std'
 import { FrameReader, frame, InvalidFrameError } from '../frames.ts'
-import { KILL_GRACE_MS, MAX_FRAME_BYTES, MAX_GROWTH_BYTES, MAX_STDERR_BYTES } from '../limits.ts'
+import { MAX_FRAME_BYTES, MAX_GROWTH_BYTES, MAX_STDERR_BYTES } from '../limits.ts'
 import type { ChildOptions, ToChild } from '../messages.ts'
 import type { TroubleKind } from '../run.ts'
 import { startChild } from './child-command.ts'
 import { type AskedOfChild, InvalidMessageError, type Reply, readReply } from './child-messages.ts'
-import { processorMs } from './processor-time.ts'
 import { residentMemory } from './resident-memory.ts'
+import { type StretchLimits, type StretchTime, StretchTimer } from './stretch-timer.ts'
 
 /** How the child was lost over a message that asks for a reply. */
 export interface Lost {
@@ -25,18 +25,12 @@ export interface ChildStart extends ChildOptions {
   readonly program?: string | undefined
 }
 
-/** A child starts in a fraction of it, even on a machine that is busy with other things. */
-const START_MS = 30_000
+/** A child starts in a fraction of it. */
+const START_LIMITS: StretchLimits = { computeMs: 30_000, wallMs: 300_000 }
 /** How often the memory of a child is looked at while it computes. */
 const MEMORY_LOOK_MS = 25
 /** What it says at its end, for the log. */
 const MAX_LAST_WORDS = 4_096
-
-/** When it was, and how much of the processor the child had used by then. */
-interface FirstLook {
-  readonly at: number
-  readonly processorMs: number | undefined
-}
 
 /** One child process, from its start to its end. It is asked one thing at a time. */
 export class Child {
@@ -49,13 +43,11 @@ export class Child {
   /** What the next message of the child must be a reply to. */
   #asked: AskedOfChild | undefined = { kind: 'start' }
   #reply: ((reply: Reply | Lost) => void) | undefined
-  #limit: Timer | undefined
+  /** From a message to its reply. */
+  readonly #timer: StretchTimer
   #look: Timer | undefined
   /** Before the run that is under way. */
   #residentBytes = 0
-  /** The first look at it since it was asked. */
-  #firstLook: FirstLook | undefined
-  #heldMs = 0
   #ending: TroubleKind | undefined
   #hasEnded = false
   #isStopping = false
@@ -83,7 +75,8 @@ export class Child {
       // A pipe that breaks is the end of the child, which is told of otherwise, or runs into its limit.
       for (const pipe of [stdin, stdout, stderr]) pipe.on('error', () => {})
     }
-    this.#limit = clock.setTimer(() => this.kill('sandbox lost'), START_MS)
+    this.#timer = new StretchTimer(clock, this.#process.pid)
+    this.#timer.begin(START_LIMITS, () => this.kill('sandbox lost'))
   }
 
   /** Resolves when it takes messages, or never will. */
@@ -100,26 +93,27 @@ export class Child {
     return this.#lastWords
   }
 
-  /** Processor time that the last reply took beyond the first MEMORY_LOOK_MS; by the clock where the system tells no other. */
-  get heldMs(): number {
-    return this.#heldMs
-  }
-
   /**
    * Sends what has a reply, and waits for it. Only one at a time.
    *
-   * @param limitMs for the reply; a child that is late is killed.
+   * @param limits for the reply; a child that is late is killed.
    */
-  async ask(message: ToChild, texts: readonly string[], asked: AskedOfChild, limitMs: number): Promise<Reply | Lost> {
+  async ask(
+    message: ToChild,
+    texts: readonly string[],
+    asked: AskedOfChild,
+    limits: StretchLimits,
+  ): Promise<{ readonly reply: Reply | Lost; readonly time: StretchTime }> {
     if (!(await this.#started.promise) || this.isLost) {
-      return { kind: 'lost', trouble: 'sandbox lost', isOwnFault: false }
+      return { reply: { kind: 'lost', trouble: 'sandbox lost', isOwnFault: false }, time: { ms: 0, waitedMs: 0 } }
     }
     const { promise, resolve } = Promise.withResolvers<Reply | Lost>()
     this.#asked = asked
     this.#reply = resolve
-    this.#watch(limitMs)
+    this.#watch(limits)
     this.#process.stdin.write(frame(message, texts))
-    return promise
+    const reply = await promise
+    return { reply, time: this.#timer.last }
   }
 
   /** Sends what has no reply. */
@@ -165,8 +159,8 @@ export class Child {
 
   #answer(reply: Reply): void {
     this.#asked = undefined
-    this.#heldMs = this.#heldSince(this.#firstLook)
-    this.#unwatch()
+    this.#timer.replied()
+    this.#look?.cancel()
     if (reply.kind === 'ready') {
       // Not before: on a busy machine it would hardly start.
       this.#giveWay()
@@ -179,13 +173,6 @@ export class Child {
     resolve?.(reply)
   }
 
-  #heldSince(look: FirstLook | undefined): number {
-    if (look === undefined) return 0
-    const used = processorMs(this.#process.pid!)
-    const sinceMs = this.#clock.monotonic() - look.at
-    return used === undefined || look.processorMs === undefined ? sinceMs : Math.min(sinceMs, used - look.processorMs)
-  }
-
   #hear(chunk: Buffer): void {
     if (this.#ending !== undefined) return
     this.#lastWords = (this.#lastWords + chunk.toString()).slice(-MAX_LAST_WORDS)
@@ -194,35 +181,26 @@ export class Child {
   }
 
   /** From now on it computes: its time is limited, and its memory is looked at. */
-  #watch(limitMs: number): void {
-    this.#firstLook = undefined
-    this.#limit = this.#clock.setTimer(() => this.kill('timed out'), limitMs + KILL_GRACE_MS)
-    this.#look = this.#clock.setTimer(() => void this.#lookAtMemory(), MEMORY_LOOK_MS)
+  #watch(limits: StretchLimits): void {
+    this.#timer.begin(limits, () => this.kill('timed out'))
+    this.#look = this.#clock.setTimer(() => void this.#lookAtMemory(true), MEMORY_LOOK_MS)
   }
 
-  #unwatch(): void {
-    this.#limit?.cancel()
-    this.#look?.cancel()
-    this.#limit = this.#look = undefined
-  }
-
-  async #lookAtMemory(): Promise<void> {
+  async #lookAtMemory(isFirst: boolean): Promise<void> {
     const asked = this.#reply
-    const isFirst = this.#firstLook === undefined
-    if (isFirst) this.#firstLook = { at: this.#clock.monotonic(), processorMs: processorMs(this.#process.pid!) }
     const bytes = await residentMemory(this.#process.pid!)
     if (this.#reply !== asked || asked === undefined) return
     // It may say that it had less before, and not that it had more: then it could grow unseen.
     if (bytes !== undefined && isFirst) this.#residentBytes = Math.min(bytes, this.#residentBytes || bytes)
     if (bytes !== undefined && bytes > this.#residentBytes + MAX_GROWTH_BYTES) this.kill('out of memory')
-    else this.#look = this.#clock.setTimer(() => void this.#lookAtMemory(), MEMORY_LOOK_MS)
+    else this.#look = this.#clock.setTimer(() => void this.#lookAtMemory(false), MEMORY_LOOK_MS)
   }
 
   #end(): void {
     if (this.#hasEnded) return
     this.#hasEnded = true
-    this.#unwatch()
-    this.#heldMs = this.#heldSince(this.#firstLook)
+    this.#timer.lost()
+    this.#look?.cancel()
     this.#started.resolve(false)
     // The engine ends the process when it cannot get what user code asks for.
     const isOutOfMemory = /out of memory|allocation failed|invalid (array|string) length|table overflow/i.test(

@@ -1,7 +1,7 @@
 import type { Clock, Logger, Timer } from '@millrace/std'
 import type { CheckedCode, CheckResult, LibraryCode } from '../code.ts'
 import type { TransformFetch } from '../fetch.ts'
-import { PENALTY_MS, type TransformationLimits } from '../limits.ts'
+import { KILL_GRACE_MS, PENALTY_MS, type TransformationLimits } from '../limits.ts'
 import type { EventResult, Run, RunResult, TroubleKind } from '../run.ts'
 import { CredentialMask } from './credential-mask.ts'
 import { FairTurns } from './fair-turns.ts'
@@ -37,6 +37,8 @@ const TROUBLE_TEXTS: Readonly<Record<TroubleKind, string>> = {
   'sandbox lost': 'Sandbox lost',
   'invalid message': 'Sandbox sent an invalid message',
 }
+
+const OVERLOADED = 'the machine is overloaded: the process of user code waited for a processor until its time limit'
 
 /** Of the system's processor: the server itself, then live traffic and who saves code, then tests, then those at fault. */
 const NICENESS: Readonly<Record<WorkerName, number>> = { live: 5, check: 5, test: 10, penalty: 15 }
@@ -103,9 +105,15 @@ export class Sandboxes {
       if (this.#closing.signal.aborted) return { ok: false, error: TROUBLE_TEXTS['sandbox lost'] }
       const message = { kind: 'check', code, libraries } as const
       const asked = { kind: 'check', code: code.kind } as const
-      const reply = await this.#check.child().ask(message, [], asked, this.#options.limits.syncMs)
+      const { syncMs, wallMs } = this.#options.limits
+      const limits = { computeMs: syncMs + KILL_GRACE_MS, wallMs: wallMs + KILL_GRACE_MS }
+      const { reply, time } = await this.#check.child().ask(message, [], asked, limits)
       this.#startSweeping()
       if (reply.kind === 'checked') return reply.result
+      if (time.waitedMs > wallMs / 2) {
+        const waitedMs = Math.round(time.waitedMs)
+        this.#options.logger.warn({ waitedMs }, `${OVERLOADED}, and code could not be checked`)
+      }
       return { ok: false, error: TROUBLE_TEXTS[reply.kind === 'lost' ? reply.trouble : 'sandbox lost'] }
     } finally {
       this.#check.turns.done()
@@ -151,13 +159,13 @@ export class Sandboxes {
   }
 
   async #run(run: Run, key: string): Promise<RunResult> {
-    const { clock, limits, fetch } = this.#options
+    const { clock, limits, fetch, logger } = this.#options
     const texts = payloadOf(run.events)
     const worker = await this.#turnOf(run, key)
     this.#registry.begin(key, worker, clock.monotonic())
     this.#startSweeping()
     this.#runCount++
-    const end = await runInWorker({
+    const ended = await runInWorker({
       worker,
       message: {
         kind: 'run',
@@ -173,34 +181,46 @@ export class Sandboxes {
       credentials: run.credentials,
       syncMs: limits.syncMs,
       wallMs: Math.min(run.wallMs ?? limits.wallMs, limits.wallMs),
+      countsWaits: run.countsWaits === true,
       onStretch: (used) => {
         if (run.mode === 'live') this.#usage.add(key, used)
+      },
+      onStarved: ({ waitedMs, runsAgain }) => {
+        const next = runsAgain ? 'and runs again with more time' : 'and could not finish'
+        logger.warn({ destinationId: run.key, waitedMs }, `${OVERLOADED}, ${next}`)
       },
       fetch: run.isOffline === true ? undefined : fetch && ((request, signal) => fetch(request, signal, run.key)),
       clock,
       signal: this.#closing.signal,
     })
+    const { end } = ended
     this.#registry.end(key, worker, end.kind === 'settled' ? end.sandboxBytes : 0, clock.monotonic())
-    return this.#resultOf(run, end)
+    return this.#resultOf(run, ended)
   }
 
-  #resultOf(run: Run, end: RunEnd): RunResult {
+  #resultOf(run: Run, ended: RunEnd): RunResult {
+    const { end } = ended
     const told = end.kind === 'settled' ? end : { logs: [], loggedBy: [], loggedFor: [], usedCredentials: [] }
     const usedCredentials = told.usedCredentials.flatMap((name) => run.credentials.get(name) ?? [])
     const mask = new CredentialMask(usedCredentials)
     const logs = told.logs.map((line) => mask.logLine(line))
     const shown = { logs, loggedBy: told.loggedBy, loggedFor: told.loggedFor, usedCredentials }
-    if (end.kind === 'lost' || end.trouble !== undefined) return { ...this.#troubled(run, end, end.trouble!), ...shown }
+    if (end.kind === 'lost' || end.trouble !== undefined)
+      return { ...this.#troubled(run, ended, end.trouble!), ...shown }
     const { results, flow } = resultsOf(run, end.steps)
     return { results: results.map((each) => maskedErrors(each, mask)), flow, ...shown }
   }
 
-  #troubled(run: Run, end: RunEnd, kind: TroubleKind) {
+  #troubled(run: Run, { end, starved }: RunEnd, kind: TroubleKind) {
     const isOwnFault = end.kind === 'settled' || end.isOwnFault
     this.#troubles[kind]++
-    if (isOwnFault && run.mode === 'live') this.#penalise(run.key, kind)
+    if (isOwnFault && starved === undefined && run.mode === 'live') this.#penalise(run.key, kind)
     const text = TROUBLE_TEXTS[kind]
-    return { results: failedForAll(run, text, true), flow: [], trouble: { kind, text } }
+    return {
+      results: failedForAll(run, text, true),
+      flow: [],
+      trouble: { kind, text, ...(starved === undefined ? {} : { starved }) },
+    }
   }
 
   /** @returns a worker whose turn it is. */
