@@ -15,6 +15,7 @@ import { passOver, resumedHistory } from './delivery-history.ts'
 import { isWaiting, LaneEvent, type Replayed } from './lane-event.ts'
 import type { LaneOptions, LaneSettings } from './lane-options.ts'
 import { LaneQueue } from './lane-queue.ts'
+import { OneByOne } from './one-by-one.ts'
 import { OutcomeRecorder } from './outcome-recorder.ts'
 import { Parking } from './parking.ts'
 import { LOADED_TOGETHER, Payloads } from './payloads.ts'
@@ -62,6 +63,7 @@ export class Lane {
   readonly #attempts: DeliveryAttempts
   readonly #probing: Probing
   readonly #batching: Batching
+  readonly #oneByOne: OneByOne
   #userStage: UserStage | undefined
   #disabledSince: number | undefined
   #isStopped = false
@@ -71,13 +73,6 @@ export class Lane {
   #isRefused = false
   /** The last internal fault outside of any event. */
   #fault: string | undefined
-  /** Events are sent only by `runAlone`. */
-  #isAlone = false
-  /** Called when the limits may let an event go that runs alone. */
-  #onAloneWoken: () => void = () => {}
-  /** Events that `takeAlone` removed from the queue and that are not finished. */
-  readonly #aside: LaneEvent[] = []
-  #onAtRest: ((event: LaneEvent) => void) | undefined
   /** Pumps the lane when it rings. */
   readonly #alarm: Alarm
 
@@ -105,7 +100,7 @@ export class Lane {
       onJudged: () => this.#probing.sweepAfterAttempt(),
       onSettled: (event) => this.#settled(event),
       onRetry: (event, result, waitMs) => this.#retryLater(event, result, waitMs),
-      onAborted: (event) => this.#onAtRest?.(event),
+      onAborted: (event) => this.#oneByOne.rested(event),
     })
     this.#probing = new Probing({
       queue: this.#queue,
@@ -115,11 +110,22 @@ export class Lane {
       alarm: this.#alarm,
       clock: options.clock,
       load: (events) => this.#load(events),
-      loadOne: async (event) => (await this.#loadOne(event)) && this.#isPrepared(event) && !this.#isStopped,
+      loadOne: (event) => this.#loadToSend(event),
       start: (event) => this.#attempts.start(event),
       giveUp: (event, reason) => this.#attempts.giveUp(event, 'delivery', reason),
     })
     this.#batching = this.#newBatching()
+    this.#oneByOne = new OneByOne({
+      queue: this.#queue,
+      limits: this.#limits,
+      calls: this.#calls,
+      attempts: this.#attempts,
+      parking: this.#parking,
+      clock: options.clock,
+      loadOne: (event) => this.#loadToSend(event),
+      leaveMemory: (event) => this.#leaveMemory(event),
+      isStopped: () => this.#isStopped,
+    })
     this.#userStage = this.#newUserStage(options.transform)
     options.outcomes.onPersisted = () => this.pump()
     options.outcomes.positions = () => this.positions()
@@ -250,7 +256,7 @@ export class Lane {
     this.#isStopped = true
     this.#calls.returnUnused()
     this.#limits.stopWaiting()
-    this.#onAloneWoken()
+    this.#oneByOne.woken()
     this.#userStage?.close()
     this.#alarm.close()
     await this.#calls.settled(deadline)
@@ -263,73 +269,23 @@ export class Lane {
 
   /** From now on, only `runAlone` sends events. */
   beginAlone(): void {
-    this.#isAlone = true
+    this.#oneByOne.begin()
   }
 
   /** Removes and returns the next ready event, if there is one. Only between `beginAlone` and `endAlone`. */
   takeAlone(): LaneEvent | undefined {
-    if (this.#isStopped || this.#disabledSince !== undefined) return undefined
-    this.#queue.takeDueRetries(this.#options.clock.monotonic())
-    for (;;) {
-      const event = this.#queue.takeReady(true)
-      if (event === undefined || !this.#queue.hold(event)) return event
-      this.#leaveMemory(event)
-    }
+    return this.#isStopped || this.#disabledSince !== undefined ? undefined : this.#oneByOne.take()
   }
 
-  /**
-   * Sends one event returned by `takeAlone`; resolves when it is finished or waits for a retry. If the destination is in an
-   * outage, the event is prepared but not sent, so that user code and destination code have run.
-   */
-  async runAlone(event: LaneEvent): Promise<void> {
-    event.state = 'loading'
-    const isLoaded = await this.#loadOne(event)
-    // An event that could not be loaded keeps its state; a lost event is finished.
-    if (!isLoaded || this.#isStopped || !this.#isPrepared(event)) {
-      if (event.state === 'loading') this.#setAside(event)
-      return
-    }
-    const isReplay = event.replayed !== undefined
-    let mayCall = this.#limits.takeCall(isReplay)
-    while (!mayCall && this.#limits.outageState === 'ok' && !this.#isStopped) {
-      await new Promise<void>((resolve) => {
-        this.#onAloneWoken = resolve
-      })
-      mayCall = this.#limits.takeCall(isReplay)
-    }
-    const throttleMs = () => this.#throttleMs(event, this.#options.clock.monotonic())
-    for (let waitMs = throttleMs(); waitMs > 0 && !this.#isStopped; waitMs = throttleMs()) {
-      await new Promise<void>((resolve) => this.#options.clock.setTimer(resolve, waitMs))
-    }
-    if (this.#isStopped || !mayCall || this.#limits.outageState !== 'ok') {
-      if (mayCall) this.#limits.returnCall(isReplay)
-      if (this.#isStopped) return
-      this.#parking.park(event)
-      this.#setAside(event)
-      return
-    }
-    const atRest = new Promise<void>((resolve) => {
-      this.#onAtRest = (rested) => {
-        if (rested === event) resolve()
-      }
-    })
-    this.#calls.takeOver(event)
-    this.#attempts.start(event)
-    this.#calls.returnUnused()
-    await atRest
-    this.#onAtRest = undefined
+  /** Sends one event returned by `takeAlone`, as `OneByOne.run`. */
+  runAlone(event: LaneEvent): Promise<void> {
+    return this.#oneByOne.run(event)
   }
 
   /** Returns to normal operation. */
   endAlone(): void {
-    for (const event of this.#aside.splice(0).reverse()) if (event.state === 'ready') this.#queue.putBack(event)
-    this.#isAlone = false
+    this.#oneByOne.end()
     this.#alarm.ringWithin(0)
-  }
-
-  #setAside(event: LaneEvent): void {
-    event.state = 'ready'
-    this.#aside.push(event)
   }
 
   // Looking
@@ -418,7 +374,7 @@ export class Lane {
 
   /** Starts every attempt that may start now. Never throws: a fault here must not reach other lanes. */
   pump(): void {
-    if (this.#isStopped || this.#isAlone || this.#disabledSince !== undefined || this.#isPumping) return
+    if (this.#isStopped || this.#oneByOne.isOn || this.#disabledSince !== undefined || this.#isPumping) return
     this.#isPumping = true
     try {
       this.#pump()
@@ -507,7 +463,7 @@ export class Lane {
 
   /** The limits may let the lane go on. */
   #woken(): void {
-    this.#onAloneWoken()
+    this.#oneByOne.woken()
     this.pump()
   }
 
@@ -526,7 +482,7 @@ export class Lane {
     this.#payloads.drop(event)
     this.#parking.parkFollowers(event)
     this.#options.onRoom()
-    this.#onAtRest?.(event)
+    this.#oneByOne.rested(event)
     this.pump()
   }
 
@@ -614,7 +570,7 @@ export class Lane {
     this.#payloads.drop(event)
     this.#payloads.dropHistory(event)
     event.replayed?.onEnd()
-    this.#onAtRest?.(event)
+    this.#oneByOne.rested(event)
   }
 
   // Waiting
@@ -637,6 +593,11 @@ export class Lane {
     await this.#load(events)
     for (const event of events.reverse()) if (event.state === 'loading') this.#queue.putBack(event)
     this.pump()
+  }
+
+  /** @returns whether the event can be sent now. */
+  async #loadToSend(event: LaneEvent): Promise<boolean> {
+    return (await this.#loadOne(event)) && this.#isPrepared(event) && !this.#isStopped
   }
 
   async #loadOne(event: LaneEvent): Promise<boolean> {
