@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { resourceId } from '@millrace/protocol'
+import { resourceId } from '@millrace/protocol/resource-id'
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const ROW_BYTES = 6

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { workerData } from 'node:worker_threads'
-import { answerCalls } from '@millrace/std'
+import { answerCalls } from '@millrace/std/thread-calls'
 import { ENTRY_BYTES } from '../outcome-block.ts'
 import type { OutcomeStore, Recorded } from '../outcome-store.ts'
 import { BacklogTable } from './backlog-table.ts'
