@@ -33,7 +33,10 @@ export class KafkaCluster implements AsyncDisposable {
     const jars = await kafkaJars(options.cacheFolder)
     const folder = options.folder ?? (await mkdtemp(path.join(tmpdir(), 'millrace-kafka-')))
     const host = options.host ?? '127.0.0.1'
-    const ports = options.within === undefined ? await freePorts(host, options.brokers * 2) : [9092, 9093]
+    const count = options.brokers * 2
+    // In a namespace of its own every port is free, and this process could not try them.
+    const ports =
+      options.within === undefined ? await freePorts(host, count) : Array.from({ length: count }, (_, i) => 9_092 + i)
     const ids = Array.from({ length: options.brokers }, (_, i) => i + 1)
     const nodes = ids.map((id, i) => ({ id, host, port: ports[i * 2]!, controllerPort: ports[i * 2 + 1]! }))
     const clusterId = randomBytes(16).toString('base64url').replace(/^-/, 'A')

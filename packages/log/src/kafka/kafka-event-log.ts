@@ -106,7 +106,7 @@ export class KafkaEventLog implements EventLog, LogWriter {
     firsts: readonly Offset[],
   ) {
     const { clock } = options
-    const { places, maxBatchBytes, minInSync } = topics
+    const { places } = topics
     this.partitions = places.count
     this.#clock = clock
     this.#topics = topics
@@ -135,11 +135,9 @@ export class KafkaEventLog implements EventLog, LogWriter {
     })
     this.#writer = new KafkaWriter({
       connections: writing!,
-      places,
+      topics: () => this.#topics,
       clock,
       compression: options.compression ?? 'none',
-      maxBatchBytes,
-      minInSync,
       onStored: (partition, end) => this.#note(partition, end, 0),
     })
     this.#planCheck()
@@ -198,8 +196,18 @@ export class KafkaEventLog implements EventLog, LogWriter {
   async read(partition: number, stream: Stream, from: Offset, maxBytes: number): Promise<ReadResult> {
     if (!this.#holds(partition, stream)) return { records: [], next: Math.max(from, this.end(partition)) }
     const { records, next, gap } = await this.#reader.forward(partition, from, maxBytes)
-    const decoded = records.map(recordOf)
-    return gap === undefined ? { records: decoded, next } : { records: decoded, next, gap }
+    const decoded: StoredRecord[] = []
+    for (const record of records) {
+      try {
+        decoded.push(recordOf(record))
+      } catch (error) {
+        // A record of a later version: readers get what is before it, and then stop at it.
+        if (decoded.length === 0) throw error
+        break
+      }
+    }
+    const result = { records: decoded, next: decoded.length < records.length ? decoded.at(-1)!.offset + 1 : next }
+    return gap === undefined ? result : { ...result, gap }
   }
 
   async readBack(partition: number, before: Offset, maxBytes: number): Promise<FramedResult> {
