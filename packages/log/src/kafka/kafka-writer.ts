@@ -46,7 +46,7 @@ type State = 'accepts' | 'refuses' | 'tries'
  * Group commit on Kafka: one produce at a time; what is appended meanwhile goes with the next one, without further delay.
  * Concurrent requests would save no time, and could change the order of records.
  *
- * @see decision 0102
+ * @see contracts/cluster.md §3 [K7], decision 0102
  */
 export class KafkaWriter {
   readonly #options: KafkaWriterOptions

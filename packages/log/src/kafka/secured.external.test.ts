@@ -48,8 +48,8 @@ test('TLS with a given authority, and a user with a password', async () => {
 test('a wrong password and an unknown authority are refused, and say what it was', async () => {
   const prefix = newPrefix()
   const [password, authority] = await Promise.allSettled([
-    openLog(kafka, { prefix, kafka: secured('wrong') }),
-    openLog(kafka, { prefix, kafka: { ...secured('right'), tls: {} } }),
+    openLog(kafka, { prefix, kafka: secured('wrong'), startMs: 1_000 }),
+    openLog(kafka, { prefix, kafka: { ...secured('right'), tls: {} }, startMs: 1_000 }),
   ])
   expect([password.status, authority.status]).toEqual(['rejected', 'rejected'])
   expect((password as PromiseRejectedResult).reason.message).toMatch(/^no broker answers: .*SASL authentication failed/)
