@@ -18,6 +18,7 @@ const CONTRACTS = [
   'control-plane',
   'dashboard',
   'cordova-sdk',
+  'cluster',
 ]
 
 describe.each(CONTRACTS)('the checklist of %s', (name) => {

@@ -17,6 +17,8 @@ export interface KafkaClusterOptions {
   readonly folder?: string
   /** More lines for server.properties. */
   readonly settings?: Readonly<Record<string, string | number | boolean>>
+  /** How clients connect; `settings` hold the rest of it. Default PLAINTEXT. */
+  readonly protocol?: 'PLAINTEXT' | 'SASL_SSL'
   /** The address that the brokers listen on. Default 127.0.0.1. */
   readonly host?: string
   /** A command that runs a broker, for example in a network namespace. */
@@ -33,7 +35,10 @@ export class KafkaCluster implements AsyncDisposable {
     const jars = await kafkaJars(options.cacheFolder)
     const folder = options.folder ?? (await mkdtemp(path.join(tmpdir(), 'millrace-kafka-')))
     const host = options.host ?? '127.0.0.1'
-    const ports = options.within === undefined ? await freePorts(host, options.brokers * 2) : [9092, 9093]
+    const count = options.brokers * 2
+    // In a namespace of its own every port is free, and this process could not try them.
+    const ports =
+      options.within === undefined ? await freePorts(host, count) : Array.from({ length: count }, (_, i) => 9_092 + i)
     const ids = Array.from({ length: options.brokers }, (_, i) => i + 1)
     const nodes = ids.map((id, i) => ({ id, host, port: ports[i * 2]!, controllerPort: ports[i * 2 + 1]! }))
     const clusterId = randomBytes(16).toString('base64url').replace(/^-/, 'A')
@@ -50,7 +55,7 @@ export class KafkaCluster implements AsyncDisposable {
           const own = path.join(folder, `broker-${node.id}`)
           await mkdir(own, { recursive: true })
           const file = path.join(own, 'server.properties')
-          await writeFile(file, serverProperties(node, nodes, own, options.settings ?? {}))
+          await writeFile(file, serverProperties(node, nodes, own, options))
           const format = ['kafka.tools.StorageTool', 'format', '-t', clusterId, '-c', file]
           await promisify(execFile)('java', [...jvmArguments(jars), ...format])
         }),
@@ -91,7 +96,7 @@ function serverProperties(
   { id, host, port, controllerPort }: Node,
   nodes: readonly Node[],
   folder: string,
-  settings: Readonly<Record<string, string | number | boolean>>,
+  { protocol = 'PLAINTEXT', settings = {} }: KafkaClusterOptions,
 ): string {
   const voters = nodes.map((node) => `${node.id}@${node.host}:${node.controllerPort}`)
   const replicas = nodes.length
@@ -99,8 +104,10 @@ function serverProperties(
     'process.roles': 'broker,controller',
     'node.id': id,
     'controller.quorum.voters': voters.join(','),
-    listeners: `PLAINTEXT://${host}:${port},CONTROLLER://${host}:${controllerPort}`,
-    'advertised.listeners': `PLAINTEXT://${host}:${port}`,
+    listeners: `${protocol}://${host}:${port},CONTROLLER://${host}:${controllerPort}`,
+    'advertised.listeners': `${protocol}://${host}:${port}`,
+    'listener.security.protocol.map': `CONTROLLER:PLAINTEXT,${protocol}:${protocol}`,
+    'inter.broker.listener.name': protocol,
     'controller.listener.names': 'CONTROLLER',
     'log.dirs': path.join(folder, 'data'),
     'auto.create.topics.enable': false,

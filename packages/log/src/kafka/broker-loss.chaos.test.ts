@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { testRecord } from '../conformance.ts'
+import { noteOf, readAll, testRecord } from '../conformance.ts'
 import type { KafkaCluster } from '../kafka-brokers/index.ts'
 import { AppendLoad } from './testing/append-load.ts'
 import { newPrefix, openLog, startKafka } from './testing/test-kafka.ts'
@@ -55,6 +55,21 @@ describe('a broker that is stopped, with its connections open', () => {
     kafka.brokers[0]!.resume()
     await expect.poll(() => log.trouble(), { timeout: 10_000 }).toBeUndefined()
     await log.append(0, 'live', testRecord('source-a', 'after'))
+  })
+
+  test('for six seconds: appends are repeated and acknowledged in time, and stored once', async () => {
+    const prefix = newPrefix()
+    await using log = await openLog(kafka, { prefix })
+    await log.append(0, 'live', testRecord('source-a', 'before'))
+    await kafka.brokers[0]!.pause()
+    const notes = Array.from({ length: 64 }, (_, i) => `${i}`)
+    const appended = Promise.all(notes.map((note) => log.append(0, 'live', testRecord('source-a', note))))
+    // The first request is given up after five seconds, and lies in the broker's socket.
+    await delay(6_000)
+    kafka.brokers[0]!.resume()
+    expect(await appended).toEqual(notes.map((_, i) => 1 + i))
+    await using reader = await openLog(kafka, { prefix })
+    expect((await readAll(reader, 0, 'live')).map(noteOf)).toEqual(['before', ...notes])
   })
 
   test('reads fail within ten seconds and go on when it continues', async () => {

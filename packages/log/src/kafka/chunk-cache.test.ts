@@ -42,16 +42,24 @@ test('the chunk that was used longest ago leaves first, and never more bytes sta
 test('overlapping chunks: whatever is found holds the offset, and no byte is counted twice', () => {
   const seed = Date.now()
   const random = randomFrom(seed)
-  const cache = new ChunkCache(200)
+  const cache = new ChunkCache(400_000)
   for (let i = 0; i < 1_000; i++) {
     const from = Math.floor(random() * 300)
-    const added = chunk(from, from + 1 + Math.floor(random() * 40))
+    const added = chunk(from, from + 1 + Math.floor(random() * 40), 2_000)
     cache.add(0, added)
     const found = Array.from({ length: 400 }, (_, offset) => cache.find(0, offset))
     const wrong = found.findIndex((each, offset) => each !== undefined && (offset < each.from || offset >= each.next))
     const held = [...new Set(found)].reduce((sum, each) => sum + (each?.bytes ?? 0), 0)
-    expect([seed, i, wrong, held <= 200, found[from]]).toEqual([seed, i, -1, true, added])
+    expect([seed, i, wrong, held <= 400_000, found[from]?.next]).toEqual([seed, i, -1, true, added.next])
   }
+})
+
+test('small chunks that follow each other are joined, up to 64 KB', () => {
+  const cache = new ChunkCache(1_000_000)
+  for (let offset = 0; offset < 100; offset++) cache.add(0, chunk(offset, offset + 1, 1_024))
+  expect(cache.find(0, 10)).toBe(cache.find(0, 63))
+  expect(cache.find(0, 10)?.records.map(({ offset }) => offset)).toEqual(Array.from({ length: 64 }, (_, i) => i))
+  expect(cache.find(0, 64)).toMatchObject({ from: 64, next: 100 })
 })
 
 test('the first record at or after an offset', () => {
@@ -59,7 +67,8 @@ test('the first record at or after an offset', () => {
   expect([0, 5, 6, 8, 9, 10, 15, 16].map((offset) => indexFrom(gaps, offset))).toEqual([0, 0, 1, 1, 2, 3, 3, 4])
 })
 
-function chunk(from: number, next: number): RecordChunk {
-  const records = Array.from({ length: next - from }, (_, i) => ({ offset: from + i, bytes: new Uint8Array(1) }))
-  return { from, next, records, bytes: records.length }
+function chunk(from: number, next: number, recordBytes = 1): RecordChunk {
+  const bytes = new Uint8Array(recordBytes)
+  const records = Array.from({ length: next - from }, (_, i) => ({ offset: from + i, bytes }))
+  return { from, next, records, bytes: records.length * recordBytes }
 }

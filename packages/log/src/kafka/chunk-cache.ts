@@ -1,12 +1,15 @@
 import type { Offset } from '../event-log.ts'
 import type { RecordChunk } from './record-chunk.ts'
 
+/** Smaller chunks are joined with their neighbour: a quiet partition comes in chunks of one record. */
+const JOINED_BYTES = 64 * 1024
+
 /** Chunks of all partitions up to a number of bytes; the one that was used longest ago leaves first. */
 export class ChunkCache {
   readonly #maxBytes: number
-  /** By partition, in the order of offsets. */
+  /** By partition, in the order of offsets, without overlap. */
   readonly #chunks = new Map<number, RecordChunk[]>()
-  /** In the order of last use. */
+  /** The partition of each chunk, in the order of last use. */
   readonly #uses = new Map<RecordChunk, number>()
   #bytes = 0
 
@@ -17,29 +20,26 @@ export class ChunkCache {
   /** The chunk that an offset is in. */
   find(partition: number, offset: Offset): RecordChunk | undefined {
     const chunks = this.#chunks.get(partition)
-    if (chunks === undefined) return undefined
-    // From the end: most readers are at the end of the log.
-    for (let i = chunks.length - 1; i >= 0; i--) {
-      const chunk = chunks[i]!
-      if (offset >= chunk.next) return undefined
-      if (offset < chunk.from) continue
-      this.#uses.delete(chunk)
-      this.#uses.set(chunk, partition)
-      return chunk
-    }
-    return undefined
+    const chunk = chunks?.[indexEndingAfter(chunks, offset)]
+    if (chunk === undefined || offset < chunk.from) return undefined
+    this.#uses.delete(chunk)
+    this.#uses.set(chunk, partition)
+    return chunk
   }
 
   add(partition: number, chunk: RecordChunk): void {
     const chunks = this.#chunks.get(partition) ?? []
     this.#chunks.set(partition, chunks)
-    // Reads that began at different offsets may overlap: the newer one replaces the older one.
-    for (const old of chunks.filter(({ from, next }) => from < chunk.next && chunk.from < next))
-      this.#remove(partition, old)
-    const after = chunks.findLastIndex(({ from }) => from < chunk.from)
-    chunks.splice(after + 1, 0, chunk)
-    this.#uses.set(chunk, partition)
-    this.#bytes += chunk.bytes
+    // Reads that began at different offsets may overlap: the newer chunk replaces the older one.
+    const at = indexEndingAfter(chunks, chunk.from)
+    while (chunks[at] !== undefined && chunks[at].from < chunk.next) this.#remove(partition, chunks[at])
+    const before = chunks[at - 1]
+    if (before?.next === chunk.from && before.bytes + chunk.bytes <= JOINED_BYTES) {
+      this.#remove(partition, before)
+      this.#insert(partition, chunks, at - 1, joined(before, chunk))
+    } else {
+      this.#insert(partition, chunks, at, chunk)
+    }
     for (const [oldest, of] of this.#uses) {
       if (this.#bytes <= this.#maxBytes) break
       this.#remove(of, oldest)
@@ -52,10 +52,33 @@ export class ChunkCache {
     this.#chunks.delete(partition)
   }
 
-  #remove(partition: number, chunk: RecordChunk): void {
-    if (!this.#uses.delete(chunk)) return
-    this.#bytes -= chunk.bytes
-    const chunks = this.#chunks.get(partition)!
-    chunks.splice(chunks.indexOf(chunk), 1)
+  #insert(partition: number, chunks: RecordChunk[], at: number, chunk: RecordChunk): void {
+    chunks.splice(at, 0, chunk)
+    this.#uses.set(chunk, partition)
+    this.#bytes += chunk.bytes
   }
+
+  #remove(partition: number, chunk: RecordChunk): void {
+    const chunks = this.#chunks.get(partition)!
+    chunks.splice(indexEndingAfter(chunks, chunk.from), 1)
+    this.#uses.delete(chunk)
+    this.#bytes -= chunk.bytes
+  }
+}
+
+/** Index of the first chunk whose end is after an offset. */
+function indexEndingAfter(chunks: readonly RecordChunk[], offset: Offset): number {
+  let low = 0
+  let high = chunks.length
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (chunks[middle]!.next <= offset) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+function joined(before: RecordChunk, after: RecordChunk): RecordChunk {
+  const records = [...before.records, ...after.records]
+  return { from: before.from, next: after.next, records, bytes: before.bytes + after.bytes }
 }

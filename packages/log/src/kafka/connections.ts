@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import type { ConnectionOptions as TlsOptions } from 'node:tls'
 import type { Clock } from '@millrace/std'
 import {
@@ -70,7 +71,8 @@ export class KafkaConnections {
     this.#options = {
       connectTimeout: CONNECT_MS,
       requestTimeout: REQUEST_MS,
-      ...(tls === undefined ? {} : { tls, tlsServerName: true }),
+      // TLS knows no server names that are IP addresses.
+      ...(tls === undefined ? {} : { tls, tlsServerName: this.#bootstrap.every(({ host }) => isIP(host) === 0) }),
       ...(sasl === undefined ? {} : { sasl }),
     }
     this.#pool = this.#newPool()

@@ -1,5 +1,5 @@
 import { type EventRecord, eventCount } from '@millrace/protocol'
-import type { Clock, Timer } from '@millrace/std'
+import type { Clock } from '@millrace/std'
 import type { Dedup } from '../dedup.ts'
 import type {
   Append,
@@ -19,10 +19,11 @@ import { type KafkaAddress, KafkaConnections } from './connections.ts'
 import { KafkaWriter } from './kafka-writer.ts'
 import { LogReader } from './log-reader.ts'
 import { listOffsets } from './offsets.ts'
+import type { PartitionPlaces } from './partition-places.ts'
 import { TailFollower } from './tail-follower.ts'
-import { checkTopics, openTopics, type Topics, UNSAFE_TOPICS } from './topics.ts'
+import { TopicWatch } from './topic-watch.ts'
+import { openTopics, type Topics } from './topics.ts'
 
-const CHECK_TOPICS_MS = 60_000
 const TALLY_BYTES = 1024 * 1024
 
 export interface KafkaEventLogOptions {
@@ -38,6 +39,8 @@ export interface KafkaEventLogOptions {
   readonly maxRecordBytes: number
   /** Starts with topics that lose records with one broker; see `topicWarning`. Default false. */
   readonly isUnsafeAllowed?: boolean
+  /** How long `open` waits for brokers, and for leaders of the topics. Default 20 s. */
+  readonly startMs?: number
   /** Default none. */
   readonly compression?: 'none' | 'lz4'
   /** Of the newest records of followed partitions. Default 32 MB. */
@@ -52,12 +55,14 @@ export interface KafkaEventLogOptions {
  *
  * `end` of a partition moves with this process's own appends, with reads, and with every commit while the partition is
  * followed. The brokers delete by age; they also hold the size, so `sizeBytes` is 0.
+ *
+ * @see contracts/cluster.md §2–3, decision 0102
  */
 export class KafkaEventLog implements EventLog, LogWriter {
   readonly partitions: number
   readonly #clock: Clock
-  /** For offsets, far reads and checks of the topics. */
-  readonly #connections: KafkaConnections
+  readonly #places: PartitionPlaces
+  readonly #watch: TopicWatch
   readonly #writer: KafkaWriter
   readonly #follower: TailFollower
   readonly #reader: LogReader
@@ -65,8 +70,6 @@ export class KafkaEventLog implements EventLog, LogWriter {
   /** The first record of a partition does not change until retention deletes it. */
   readonly #oldest = new Map<number, { readonly offset: Offset; readonly acceptedAt: number }>()
   readonly #retentionMs: number
-  #topics: Topics
-  #checkTimer: Timer | undefined
   #isClosed = false
 
   /**
@@ -83,8 +86,8 @@ export class KafkaEventLog implements EventLog, LogWriter {
       new KafkaConnections(options.kafka, options.clock),
     ]
     try {
-      const { isUnsafeAllowed = false } = options
-      const topics = await openTopics(connections, { ...options, isUnsafeAllowed }, options.clock)
+      const { isUnsafeAllowed = false, startMs = 20_000 } = options
+      const topics = await openTopics(connections, { ...options, isUnsafeAllowed, startMs }, options.clock)
       await Promise.all(own.map((each) => each.refresh(topics.places.topics)))
       const all = Array.from({ length: topics.places.count }, (_, partition) => partition)
       const [ends, firsts] = await Promise.all([
@@ -107,11 +110,11 @@ export class KafkaEventLog implements EventLog, LogWriter {
     firsts: readonly Offset[],
   ) {
     const { clock } = options
-    const { places, maxBatchBytes, minInSync } = topics
+    const { places } = topics
     this.partitions = places.count
     this.#clock = clock
-    this.#topics = topics
-    this.#connections = connections!
+    this.#places = places
+    this.#watch = new TopicWatch(connections!, topics, clock)
     this.#retentionMs = options.retentionMs
     this.#follower = new TailFollower({
       connections: following!,
@@ -136,20 +139,17 @@ export class KafkaEventLog implements EventLog, LogWriter {
     })
     this.#writer = new KafkaWriter({
       connections: writing!,
-      places,
+      topics: () => this.#watch.topics,
       clock,
       compression: options.compression ?? 'none',
-      maxBatchBytes,
-      minInSync,
       onStored: (partition, end) => this.#note(partition, end, 0),
     })
-    this.#planCheck()
   }
 
   /** @param dedup not used: whoever reads the partition decides which events are duplicates, in the order of the log. */
   append(home: number, stream: Stream, record: EventRecord, _dedup?: Dedup): Promise<Offset> {
     try {
-      return this.#writer.append(this.#topics.places.partitionOf(home, stream), record)
+      return this.#writer.append(this.#places.partitionOf(home, stream), record)
     } catch (error) {
       return Promise.reject(error)
     }
@@ -170,8 +170,7 @@ export class KafkaEventLog implements EventLog, LogWriter {
 
   /** What the topics do not promise, as of the last check; undefined: they fulfil the requirements. */
   topicWarning(): string | undefined {
-    const { weaknesses } = this.#topics
-    return weaknesses.length === 0 ? undefined : `${UNSAFE_TOPICS} (${weaknesses.join('; ')})`
+    return this.#watch.warning()
   }
 
   /**
@@ -204,8 +203,18 @@ export class KafkaEventLog implements EventLog, LogWriter {
   async read(partition: number, stream: Stream, from: Offset, maxBytes: number): Promise<ReadResult> {
     if (!this.#holds(partition, stream)) return { records: [], next: Math.max(from, this.end(partition)) }
     const { records, next, gap } = await this.#reader.forward(partition, from, maxBytes)
-    const decoded = records.map(recordOf)
-    return gap === undefined ? { records: decoded, next } : { records: decoded, next, gap }
+    const decoded: StoredRecord[] = []
+    for (const record of records) {
+      try {
+        decoded.push(recordOf(record))
+      } catch (error) {
+        // A record of a later version: readers get what is before it, and then stop at it.
+        if (decoded.length === 0) throw error
+        break
+      }
+    }
+    const result = { records: decoded, next: decoded.length < records.length ? decoded.at(-1)!.offset + 1 : next }
+    return gap === undefined ? result : { ...result, gap }
   }
 
   async readBack(partition: number, before: Offset, maxBytes: number): Promise<FramedResult> {
@@ -297,35 +306,19 @@ export class KafkaEventLog implements EventLog, LogWriter {
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#isClosed) return
     this.#isClosed = true
-    this.#checkTimer?.cancel()
+    this.#watch.close()
     await this.#writer.close()
     this.#follower.close()
     this.#reader.close()
   }
 
   #holds(partition: number, stream: Stream): boolean {
-    return this.#topics.places.streamOf(partition) === stream
+    return this.#places.streamOf(partition) === stream
   }
 
   #note(partition: number, end: Offset, first: Offset): void {
     if (!this.#reader.note(partition, end, first)) return
-    const stream = this.#topics.places.streamOf(partition)
+    const stream = this.#places.streamOf(partition)
     for (const listener of this.#commitListeners) listener(partition, stream)
-  }
-
-  #planCheck(): void {
-    this.#checkTimer = this.#clock.setTimer(() => {
-      checkTopics(this.#connections, this.#topics.places)
-        .then(
-          (topics) => {
-            this.#topics = topics
-          },
-          // A broker that does not answer is told by `check` and `followTrouble`.
-          () => {},
-        )
-        .finally(() => {
-          if (!this.#isClosed) this.#planCheck()
-        })
-    }, CHECK_TOPICS_MS)
   }
 }

@@ -2,8 +2,8 @@ import { type EventRecord, encodedSize, encodeRecord } from '@millrace/protocol'
 import type { Clock, Timer } from '@millrace/std'
 import { LogUnavailableError, type Offset } from '../event-log.ts'
 import type { KafkaConnections } from './connections.ts'
-import type { PartitionPlaces } from './partition-places.ts'
 import { type Produced, Producer } from './producer.ts'
+import type { Topics } from './topics.ts'
 
 /** Of one produce over all partitions. */
 const MAX_RECORDS = 64
@@ -27,13 +27,10 @@ interface Waiting {
 export interface KafkaWriterOptions {
   /** For this writer only: a failure ends them. */
   readonly connections: KafkaConnections
-  readonly places: PartitionPlaces
+  /** As of their last check. */
+  readonly topics: () => Topics
   readonly clock: Clock
   readonly compression: 'none' | 'lz4'
-  /** Of a batch of one partition, as the topics allow. */
-  readonly maxBatchBytes: number
-  /** Replicas in sync without which Kafka refuses records. */
-  readonly minInSync: number
   /** Called after a partition's records were stored, before their appends resolve. `end`: one past the last one. */
   readonly onStored: (partition: number, end: Offset) => void
 }
@@ -49,7 +46,7 @@ type State = 'accepts' | 'refuses' | 'tries'
  * Group commit on Kafka: one produce at a time; what is appended meanwhile goes with the next one, without further delay.
  * Concurrent requests would save no time, and could change the order of records.
  *
- * @see decision 0102
+ * @see contracts/cluster.md §3 [K7], decision 0102
  */
 export class KafkaWriter {
   readonly #options: KafkaWriterOptions
@@ -67,8 +64,8 @@ export class KafkaWriter {
 
   constructor(options: KafkaWriterOptions) {
     this.#options = options
-    const { connections, places, clock, compression } = options
-    this.#producer = new Producer(connections, places, clock, compression)
+    const { connections, topics, clock, compression } = options
+    this.#producer = new Producer(connections, topics().places, clock, compression)
   }
 
   /** Why appends are refused; undefined if they are accepted. */
@@ -83,7 +80,8 @@ export class KafkaWriter {
     const { trouble } = this
     if (trouble !== undefined) return Promise.reject(new LogUnavailableError(trouble))
     const size = encodedSize(record)
-    const { maxBatchBytes, clock } = this.#options
+    const { topics, clock } = this.#options
+    const { maxBatchBytes } = topics()
     if (size + RECORD_OVERHEAD_BYTES + BATCH_OVERHEAD_BYTES > maxBatchBytes) {
       const limit = `max.message.bytes of the topic, ${maxBatchBytes}`
       return Promise.reject(new LogUnavailableError(`a record of ${size} bytes is larger than ${limit}`))
@@ -140,7 +138,7 @@ export class KafkaWriter {
 
   /** The oldest appends that fit. Those of a partition whose batch is full stay, in their order. */
   #take(): Waiting[] {
-    const { maxBatchBytes } = this.#options
+    const { maxBatchBytes } = this.#options.topics()
     const taken: Waiting[] = []
     const left: Waiting[] = []
     const room = new Map<number, number>()
@@ -219,7 +217,8 @@ export class KafkaWriter {
   }
 
   async #look(): Promise<void> {
-    const { connections, places, minInSync } = this.#options
+    const { connections, topics } = this.#options
+    const { places, minInSync } = topics()
     await connections.refresh(places.topics)
     for (const topic of places.topics) {
       const partitions = connections.topic(topic)?.partitions

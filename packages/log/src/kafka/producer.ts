@@ -5,7 +5,7 @@ import type { KafkaConnections } from './connections.ts'
 import { CODES, codeName, isPassing } from './kafka-errors.ts'
 import type { PartitionPlaces } from './partition-places.ts'
 
-/** At most 20 attempts, so that no call stays open. @see decision 0102 */
+/** At most 20 attempts, so that no call stays open. @see contracts/cluster.md §3 [K7] */
 const ATTEMPTS = 20
 const RETRY_MS = 250
 /** How long a leader waits for its replicas, before it answers that they are late. */

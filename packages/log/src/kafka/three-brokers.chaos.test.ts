@@ -1,10 +1,13 @@
 import { systemClock } from '@millrace/std'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { testRecord } from '../conformance.ts'
 import type { KafkaCluster } from '../kafka-brokers/index.ts'
 import { KafkaConnections } from './connections.ts'
 import { AppendLoad } from './testing/append-load.ts'
 import { newPrefix, openLog, startKafka } from './testing/test-kafka.ts'
+
+// On a busy machine a killed broker takes up to 40 s to open its port again.
+vi.setConfig({ testTimeout: 400_000 })
 
 let kafka: KafkaCluster
 beforeAll(async () => {
@@ -21,9 +24,9 @@ test('16 partitions, 32 writers in two processes, each broker killed once: nothi
   expect(log.topicWarning()).toBeUndefined()
   const loads = [new AppendLoad(log, 16, 'a'), new AppendLoad(other, 16, 'b')]
   for (const broker of kafka.brokers) {
-    await Promise.all(loads.map((load) => load.progress(500)))
+    await Promise.all(loads.map((load) => load.progress(200)))
     await broker.kill()
-    await Promise.all(loads.map((load) => load.progress(500)))
+    await Promise.all(loads.map((load) => load.progress(200)))
     await broker.start()
     await everyReplicaInSync(prefix)
   }
@@ -38,9 +41,9 @@ test('a broker that is stopped is left aside once its session has ended; its ret
   const load = new AppendLoad(log, 12)
   await load.progress(200)
   await kafka.brokers[1]!.pause()
-  await load.progress(1_000)
+  await load.progress(300)
   kafka.brokers[1]!.resume()
-  await load.progress(1_000)
+  await load.progress(300)
   await load.stop()
   await everyReplicaInSync(prefix)
   await using reader = await openLog(kafka, { ...safe, prefix })

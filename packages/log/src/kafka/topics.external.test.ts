@@ -19,13 +19,11 @@ afterAll(async () => {
   await kafka[Symbol.asyncDispose]()
 })
 
-test('one broker cannot keep three replicas: the start says so within 30 s, and how to start anyway', async () => {
-  const startedAt = performance.now()
+test('one broker cannot keep three replicas: the start says so, and how to start anyway', async () => {
   const prefix = newPrefix()
-  await expect(openLog(kafka, { prefix, isUnsafeAllowed: false })).rejects.toThrow(
+  await expect(openLog(kafka, { prefix, isUnsafeAllowed: false, startMs: 1_000 })).rejects.toThrow(
     `topic ${prefix}.live needs 3 replicas, and there are 1 brokers (MILLRACE_KAFKA_UNSAFE=true allows fewer)`,
   )
-  expect(performance.now() - startedAt).toBeLessThan(30_000)
 })
 
 test('topics are made with the settings of the contract', async () => {
@@ -108,7 +106,7 @@ test('several processes that start at the same time make the topics once', async
 })
 
 test('brokers that do not answer are named, and an address without a port is refused', async () => {
-  await expect(openLog({ addresses: ['127.0.0.1:1'] })).rejects.toThrow(
+  await expect(openLog({ addresses: ['127.0.0.1:1'] }, { startMs: 1_000 })).rejects.toThrow(
     'no broker answers: connect ECONNREFUSED 127.0.0.1:1',
   )
   await expect(openLog({ addresses: ['kafka'] })).rejects.toThrow(

@@ -10,7 +10,6 @@ const SEGMENT_BYTES = 256 * 1024 * 1024
 const SEGMENT_MS = 3_600_000
 /** Kafka's limit is that of a batch of records, and holds room for many small ones. */
 const BATCH_ROOM_BYTES = 2 * 1024 * 1024
-const READY_MS = 20_000
 const LOOK_AGAIN_MS = 200
 const CREATE_MS = 4_000
 
@@ -24,6 +23,7 @@ export interface TopicOptions {
   readonly retentionMs: number
   readonly maxRecordBytes: number
   readonly isUnsafeAllowed: boolean
+  readonly startMs: number
 }
 
 export interface Topics {
@@ -45,12 +45,14 @@ export class UnsafeTopicsError extends Error {
 /**
  * Finds the topics, or makes them.
  *
+ * @see contracts/cluster.md §2 [K6]
+ *
  * @throws UnsafeTopicsError unless that is allowed.
- * @throws Error if no broker answers, or the topics have no leaders within 20 s.
+ * @throws Error if no broker answers, or the topics have no leaders, within `startMs`.
  */
 export async function openTopics(connections: KafkaConnections, options: TopicOptions, clock: Clock): Promise<Topics> {
   const { liveTopic, importTopic, topics } = new PartitionPlaces(options.prefix, options.partitions)
-  const deadline = clock.monotonic() + READY_MS
+  const deadline = clock.monotonic() + options.startMs
   for (;;) {
     const problem = await readyProblem(connections, topics, options)
     if (problem === undefined) break
