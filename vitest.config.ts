@@ -27,6 +27,8 @@ export default defineConfig({
       ...suffixes.map((name) => ({
         test: {
           name,
+          // Test files that need Postgres share one server, which the first of them starts.
+          globalSetup: 'packages/postgres/src/testing/test-run.ts',
           include: [`tests/**/*.${name}.test.ts`, `{packages,apps,sdks}/*/src/**/*.${name}.test.ts`],
           testTimeout: 180_000,
           hookTimeout: 180_000,

@@ -13,6 +13,7 @@ const LAYERS: Record<string, number> = {
   openapi: 0,
   wording: 0,
   'api-types': 0,
+  postgres: 0,
   log: 1,
   destinations: 1,
   'destination-catalog': 1,
