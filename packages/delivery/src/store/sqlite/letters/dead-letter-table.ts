@@ -3,13 +3,13 @@ import { deadLetterId, rowOfDeadLetterId } from '../../dead-letter-id.ts'
 import type { Scope } from '../../dead-letter-store.ts'
 import { DEAD_LETTER_STATES, type DeadLetterFilter, type DeadLetterRow } from '../../dead-letter-store.ts'
 import { type DeadLetterWrite, STAGES } from '../../flush.ts'
+import { type JudgedLetter, letterJudge, needsPayload } from '../../letters/letter-judge.ts'
 import type { Recorded } from '../../outcome-store.ts'
 import { mergedBy } from '../outcomes/merged.ts'
 import type { VersionTable } from '../outcomes/version-table.ts'
-import type { StoredNames } from '../stored-names.ts'
+import { type StoredNames, soughtNames } from '../stored-names.ts'
 import { writable } from '../writable.ts'
 import { type LetterCondition, letterCondition } from './letter-condition.ts'
-import { type JudgedLetter, letterJudge, needsPayload } from './letter-judge.ts'
 import type { LetterRanges } from './letter-ranges.ts'
 
 /** Maximum of rows read for one page: a rare filter yields short pages with a cursor, never a long wait. */
@@ -228,7 +228,7 @@ export class DeadLetterTable {
   }
 
   #judge(filter: DeadLetterFilter): (row: LookedAt) => boolean {
-    const isJudgedGood = letterJudge(filter, this.#names)
+    const isJudgedGood = letterJudge(filter, soughtNames(filter, this.#names))
     const { destinationId, state } = filter
     const destination = this.#names.sought(destinationId)
     const stateIndex = state === undefined ? undefined : (DEAD_LETTER_STATES as readonly string[]).indexOf(state)
