@@ -1,14 +1,14 @@
 import { MessageChannel, type MessagePort } from 'node:worker_threads'
 import { type Clock, ReaderThread, ThreadCalls } from '@millrace/std'
 import type { DeliveryStore, TidyRequest } from '../delivery-store.ts'
-import type { Flush, RefusedRow } from '../flush.ts'
+import type { Flush, FlushAnswer, RefusedRow } from '../flush.ts'
 import type { LaneOutcomes } from '../lane-outcomes.ts'
 import { OutcomeWriter, type OutcomeWriterOptions } from '../outcome-writer.ts'
 import type { UnderWay } from '../run-store.ts'
 import { type DeliveryCalls, type DeliveryThreadData, nounOf } from './calls.ts'
 import type { OutcomeThreadCalls } from './outcomes/outcome-thread.ts'
 
-export interface SqliteDeliveryStoreOptions extends Omit<OutcomeWriterOptions, 'write'> {
+export interface SqliteDeliveryStoreOptions extends Omit<OutcomeWriterOptions, 'write' | 'fence'> {
   /** Created if it is missing. */
   readonly file: string
 }
@@ -101,7 +101,12 @@ export class SqliteDeliveryStore implements DeliveryStore {
     await this.#thread.stop()
   }
 
-  async #write(flush: Flush): Promise<readonly RefusedRow[]> {
+  async #write(flush: Flush): Promise<FlushAnswer> {
+    const rows = await this.#refused(flush)
+    return rows.length === 0 ? { kind: 'written' } : { kind: 'refused', rows }
+  }
+
+  async #refused(flush: Flush): Promise<readonly RefusedRow[]> {
     try {
       return await this.#thread.call('flush', flush)
     } catch (error) {
