@@ -10,6 +10,7 @@ import type { Span } from './span-store.ts'
 
 const NOW = Date.parse('2026-03-04T09:00:00.000Z')
 const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
 const REQUEST = { method: 'POST', endpoint: 'http://x/', headers: {}, attempts: [] }
 
 /** The place where an engine keeps one store; each `open` is a start of the server over the same state. */
@@ -19,7 +20,7 @@ export interface StorePlace extends AsyncDisposable {
 
 /** Tests that every engine of the delivery store must pass. `makePlace` returns a place without state. */
 export function describeDeliveryStore(engine: string, makePlace: () => Promise<StorePlace>): void {
-  const clock = new ManualClock(NOW)
+  let clock: ManualClock
 
   /** Runs work against a store, then checks the same promises after a restart. */
   async function withStore(
@@ -27,6 +28,7 @@ export function describeDeliveryStore(engine: string, makePlace: () => Promise<S
     then?: (store: DeliveryStore) => Promise<void>,
   ) {
     await using place = await makePlace()
+    clock = new ManualClock(NOW)
     for (const part of then === undefined ? [work] : [work, then]) {
       const store = await place.open(clock)
       try {
@@ -124,17 +126,22 @@ export function describeDeliveryStore(engine: string, makePlace: () => Promise<S
     test('traces leave after their time; dead letters and waits do not', () =>
       withStore(async (store) => {
         const outcomes = laneOf(store, 'd1', 20)
-        outcomes.delivered(eventAt(1), 200, 1, NOW - 10_000, 1)
-        outcomes.delivered(eventAt(2), 200, 1, NOW, 2)
-        outcomes.journey(eventAt(3), wait(3, { at: NOW - 10_000 }))
-        outcomes.deadLetter(eventAt(4), letter(4, { deadAt: NOW - 10_000 }))
+        outcomes.delivered(eventAt(1), 200, 1, NOW, 1)
+        outcomes.journey(eventAt(3), wait(3))
+        outcomes.deadLetter(eventAt(4), letter(4))
+        outcomes.journey(eventAt(5), wait(5, { outcome: 'delivered' }))
+        await store.flush()
+        // An engine may keep whole days.
+        await clock.advance(2 * DAY_MS)
+        const later = clock.now()
+        outcomes.delivered(eventAt(2), 200, 1, later, 2)
         await store.flush()
         expect(await store.outcomes.droppedUntil()).toBe(undefined)
         const logOldest = [{ partition: 0, offset: 0 }]
-        await store.tidy({ finalBefore: NOW - 5_000, logOldest, maxBytes: 1e9 })
-        const found = await Promise.all([1, 2, 3, 4].map(async (offset) => (await recordedAt(store, offset)).length))
-        expect(found).toEqual([0, 1, 1, 1])
-        expect(await store.outcomes.droppedUntil()).toBe(NOW - 5_000)
+        await store.tidy({ finalBefore: later - 1_000, logOldest, maxBytes: 1e9 })
+        const found = await Promise.all([1, 2, 3, 4, 5].map(async (offset) => (await recordedAt(store, offset)).length))
+        expect(found).toEqual([0, 1, 1, 1, 0])
+        expect(await store.outcomes.droppedUntil()).toBe(later - 1_000)
       }))
 
     test('a thread reads outcomes of many events through a port, until the store is closed', () =>

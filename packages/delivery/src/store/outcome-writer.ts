@@ -212,7 +212,10 @@ export class OutcomeWriter {
       this.#logger.error(fields, 'an outcome cannot be written because of its content')
     }
     if (refused.length > MAX_LOGGED) {
-      this.#logger.error({ rows: refused.length - MAX_LOGGED }, 'more outcomes cannot be written because of their content')
+      this.#logger.error(
+        { rows: refused.length - MAX_LOGGED },
+        'more outcomes cannot be written because of their content',
+      )
     }
   }
 }

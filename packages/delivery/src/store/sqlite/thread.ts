@@ -138,7 +138,7 @@ const nouns: NounAnswers = {
   messages: {
     write: ({ partition, lastOffset, entries, position }) =>
       write(() => {
-        hashes.write(partition, lastOffset, Buffer.from(entries.buffer, entries.byteOffset, entries.byteLength))
+        hashes.write(partition, lastOffset, entries)
         outcomes.writePosition(position)
       }),
     find: (hash) => hashes.find(Buffer.from(hash)),

@@ -92,7 +92,10 @@ test.each<[what: string, spoiled: object]>([
   expect(outcomes.unpersisted).toBe(0)
   expect(store.trouble()).toBe(undefined)
   expect(logged).toMatchObject([
-    { text: 'an outcome cannot be written because of its content', fields: { destinationId: 'd1', offset: 3, part: 'journeys' } },
+    {
+      text: 'an outcome cannot be written because of its content',
+      fields: { destinationId: 'd1', offset: 3, part: 'journeys' },
+    },
   ])
   await store.close()
 })
