@@ -4,13 +4,11 @@ import { describeDeliveryStore } from '../conformance.ts'
 import { PostgresDeliveryStore } from './postgres-delivery-store.ts'
 import { deliverySchema } from './schema.ts'
 
-const logger = { info() {}, error() {} }
-
 describeDeliveryStore('Postgres', async () => {
   const schema = await TestSchema.open('delivery_store')
   const pools: PostgresPool[] = []
   return {
-    async open(clock) {
+    async open(clock, logger) {
       const pool = schema.pool()
       pools.push(pool)
       await migrate(pool, [deliverySchema])

@@ -5,7 +5,9 @@ import { MAX_LOOKED_AT } from '../../letters/letter-limits.ts'
 import type { StoredNames } from '../stored-names.ts'
 import { IS_GONE, LETTERS_OF_RANGE, PLACES_OF_RANGE } from './letter-sql.ts'
 
-/** Rows, and ranges of up to 256 letters, of one query. */
+/** Rows, and ranges of up to 256 letters, of the first query of a walk: most walks end with it. */
+const FIRST = { rows: 64, ranges: 1 }
+/** The same of later queries. */
 const WITHOUT_EVENTS = { rows: 1_000, ranges: 4 }
 /** Events may be large. */
 const WITH_EVENTS = { rows: 100, ranges: 1 }
@@ -51,7 +53,7 @@ export class LetterWalk {
   async *#newestBefore(before: number, filter: DeadLetterFilter): AsyncGenerator<LookedAt> {
     const { state, destinationId } = filter
     const hasEvents = needsPayload(filter)
-    const most = hasEvents ? WITH_EVENTS : WITHOUT_EVENTS
+    let most = FIRST
     const destination = await this.#names.sought(destinationId)
     const stateNumber = stateOf(state)
     // Postgres evaluates only the conditions that an index answers: any other would make it scan the whole list, uncounted.
@@ -74,6 +76,7 @@ export class LetterWalk {
       for (const letter of found) if (letter.id !== null && letter.id >= complete) yield letter as LookedAt
       if (isEnd) return
       from = complete
+      most = hasEvents ? WITH_EVENTS : WITHOUT_EVENTS
     }
   }
 
