@@ -15,23 +15,25 @@ import { Credentials } from './resources/credentials.ts'
 import type { DestinationTypes } from './resources/destination-types.ts'
 import { Destinations } from './resources/destinations.ts'
 import { Sources } from './resources/sources.ts'
-import type { ControlStore } from './store/control-store.ts'
-import { openSqliteControlStore } from './store/sqlite-control-store.ts'
+import type { ControlStore, ControlStoreOpener } from './store/control-store.ts'
 import { CodeChecks } from './transformations/code-checks.ts'
 import type { CodeRuntime, CodeTemplate } from './transformations/code-runtime.ts'
 import { CodeTests, type Mask } from './transformations/code-tests.ts'
 import { Libraries } from './transformations/libraries.ts'
 import { LogLines } from './transformations/log-lines.ts'
 import { Transformations } from './transformations/transformations.ts'
+import { CommitFollower } from './workspace/commit-follower.ts'
 import { AttachedDeliveries, type Deliveries, type RuleCountAsked, type RuleCounted } from './workspace/deliveries.ts'
 import { SecretBox } from './workspace/secret-box.ts'
 import type { Snapshot } from './workspace/snapshot.ts'
 import { Workspace } from './workspace/workspace.ts'
 
 export interface ControlPlaneOptions {
-  /** Database file, created if it is missing. */
-  readonly file: string
-  /** 32 bytes; the key that sealed the secrets in the file. */
+  /** Opens the database. */
+  readonly store: ControlStoreOpener
+  /** Number of partitions of the log, over which sources are spread. */
+  readonly partitions: number
+  /** 32 bytes; the key that sealed the secrets in the database. */
   readonly secretKey: Uint8Array
   readonly clock: Clock
   /** Cryptographically strong. */
@@ -80,6 +82,8 @@ export class ControlPlane implements AsyncDisposable {
   readonly #authentication: Authentication
   readonly #deliveries: AttachedDeliveries
   readonly #startedAt: number
+  /** Only where other processes change the configuration, too. */
+  readonly #follower: CommitFollower | undefined
 
   private constructor(
     options: ControlPlaneOptions,
@@ -110,6 +114,11 @@ export class ControlPlane implements AsyncDisposable {
     this.configuration = new WorkspaceDocument(workspace, deliveries, destinationTypes, checks, store)
     this.accessTokens = new AccessTokens(workspace)
     this.sessions = new Sessions(workspace)
+    if (store.isShared) {
+      const { logger } = options
+      const catchUp = () => workspace.catchUp()
+      this.#follower = new CommitFollower({ store, clock, logger, current: () => workspace.version, catchUp })
+    }
   }
 
   /**
@@ -118,10 +127,10 @@ export class ControlPlane implements AsyncDisposable {
    * @throws WrongSecretKeyError, NewerDatabaseError, before it changes anything.
    */
   static async open(options: ControlPlaneOptions): Promise<ControlPlane> {
-    const { file, secretKey, clock, random } = options
+    const { secretKey, clock, random } = options
     const now = clock.now()
     const newWorkspace = { id: resourceId(now, random(14)), createdAt: now }
-    const store = await openSqliteControlStore(file, new SecretBox(secretKey, random), newWorkspace)
+    const store = await options.store(new SecretBox(secretKey, random), newWorkspace)
     try {
       const deliveries = new AttachedDeliveries()
       return new ControlPlane(options, store, await Workspace.load({ ...options, store, deliveries }), deliveries)
@@ -153,6 +162,14 @@ export class ControlPlane implements AsyncDisposable {
   /** The current configuration; cheap enough for every request. */
   snapshot(): Snapshot {
     return this.#workspace.state.snapshot
+  }
+
+  /**
+   * For how long the configuration in memory has not been confirmed as the stored one; undefined where only this
+   * process changes it.
+   */
+  snapshotAgeMs(): number | undefined {
+    return this.#follower?.ageMs()
   }
 
   /**
@@ -234,6 +251,7 @@ export class ControlPlane implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#authentication.close()
+    await this.#follower?.[Symbol.asyncDispose]()
     await this.#workspace.settled()
     await this.audit.close()
     await this.#store[Symbol.asyncDispose]()

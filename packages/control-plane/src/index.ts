@@ -33,8 +33,9 @@ export {
   sourceClass,
   type WebhookConfig,
 } from './resources/source.ts'
-export { NewerDatabaseError, WrongSecretKeyError } from './store/control-store.ts'
+export { type ControlStoreOpener, NewerDatabaseError, WrongSecretKeyError } from './store/control-store.ts'
 export { destinationNames } from './store/database-look.ts'
+export { sqliteControlStore } from './store/sqlite-control-store.ts'
 export type { CodeLanguage, PublishedLibrary, PublishedTransformation } from './transformations/code.ts'
 export type { Deliveries, DeliveryScope } from './workspace/deliveries.ts'
 export type { Snapshot } from './workspace/snapshot.ts'

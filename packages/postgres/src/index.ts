@@ -1,3 +1,6 @@
+export { leaseSchema, lostLeases } from './leases/lease-table.ts'
+export type { HeldLease, Lease, LeasedWork, LeaseKey, Leases, MemberDescription } from './leases/leases.ts'
+export { PostgresLeases, type PostgresLeasesOptions } from './leases/postgres-leases.ts'
 export {
   checkSchema,
   type MigrationStep,
@@ -9,4 +12,6 @@ export {
   schemaStates,
 } from './migrations.ts'
 export { PostgresConnection, PostgresUnavailableError, type Queries } from './postgres-connection.ts'
+export { notificationOf, PostgresNotifications } from './postgres-notifications.ts'
 export { DEFAULT_TIMEOUTS, type PostgresOptions, PostgresPool, type PostgresTimeouts } from './postgres-pool.ts'
+export type { ProcessClock } from './process-clock.ts'

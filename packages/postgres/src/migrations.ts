@@ -36,6 +36,7 @@ const STATEMENT_TIMEOUT_MS = 3_600_000
  * several processes may start at once, and a failed step leaves the schema as it was.
  *
  * @throws SchemaTooNewError if a newer release removed what this program needs; nothing is changed.
+ * @see contracts/cluster.md §12 [K21]
  */
 export async function migrate(pool: PostgresPool, parts: readonly SchemaPart[]): Promise<void> {
   const states = await schemaStates(pool)

@@ -2,6 +2,10 @@ import { DatabaseError, type PoolClient, type QueryResult } from 'pg'
 
 /** Runs statements, on one connection or in one transaction. */
 export interface Queries {
+  query<Row extends object = Record<string, unknown>>(
+    text: string,
+    values?: readonly unknown[],
+  ): Promise<QueryResult<Row>>
   rows<Row extends object = Record<string, unknown>>(text: string, values?: readonly unknown[]): Promise<Row[]>
   /** @returns the number of rows that the statement changed. */
   run(text: string, values?: readonly unknown[]): Promise<number>
@@ -19,7 +23,10 @@ export class PostgresConnection implements Queries {
     this.#client = client
   }
 
-  async query<Row extends object>(text: string, values: readonly unknown[] = []): Promise<QueryResult<Row>> {
+  async query<Row extends object = Record<string, unknown>>(
+    text: string,
+    values: readonly unknown[] = [],
+  ): Promise<QueryResult<Row>> {
     if (this.#broken !== undefined) throw new PostgresUnavailableError(this.#broken)
     try {
       return await this.#client.query<Row>(text, [...values])

@@ -32,7 +32,7 @@ export const DEFAULT_TIMEOUTS: PostgresTimeouts = {
   connectMs: 5_000,
   statementMs: 10_000,
   lockMs: 5_000,
-  idleInTransactionMs: 5_000,
+  idleInTransactionMs: 2_000,
   answerMs: 12_000,
 }
 
@@ -43,6 +43,7 @@ const KEEP_ALIVE_MS = 5_000
  * Connections to one schema of a Postgres database. Every wait is bounded, and a server that goes away never ends this
  * process: each connection has an `error` handler, and a broken one is replaced when the next query needs it.
  *
+ * @see contracts/cluster.md §5 [K10]
  */
 export class PostgresPool implements AsyncDisposable {
   readonly schema: string

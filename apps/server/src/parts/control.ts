@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { ControlPlane } from '@millrace/control-plane'
+import { ControlPlane, sqliteControlStore } from '@millrace/control-plane'
 import { type DestinationRegistry, Masking } from '@millrace/destinations'
 import type { Clock } from '@millrace/std'
 import { type Sandboxes, transformationTemplates } from '@millrace/transformations'
@@ -10,6 +10,9 @@ import { Callers } from '../http/callers.ts'
 import type { ServerLogger } from '../logger.ts'
 import { VERSION } from '../version.ts'
 import type { Part } from './part.ts'
+
+/** The embedded log has one partition. */
+const LOG_PARTITIONS = 1
 
 interface ControlNeeds {
   readonly folder: DataFolder
@@ -35,7 +38,8 @@ export interface ControlPart extends Part {
 export async function openControl(needs: ControlNeeds): Promise<ControlPart> {
   const { folder, settings, registry, sandboxes, port, clock, logger } = needs
   const controlPlane = await ControlPlane.open({
-    file: folder.file('control.db'),
+    store: sqliteControlStore(folder.file('control.db')),
+    partitions: LOG_PARTITIONS,
     secretKey: folder.secretKey(settings.secretKey),
     clock,
     random: randomBytes,

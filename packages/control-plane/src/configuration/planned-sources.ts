@@ -1,6 +1,7 @@
 import { ApiError, badRequest } from '@millrace/openapi'
 import type { JsonObject } from '@millrace/protocol'
-import { FIRST_PARTITION, type Source } from '../resources/source.ts'
+import type { Source } from '../resources/source.ts'
+import { SourcePartitions } from '../resources/source-partitions.ts'
 import { readConfig, readType, readWriteKey } from '../resources/sources.ts'
 import { readBoolean, readName } from '../resources/written-fields.ts'
 import { sourceDocument } from './document.ts'
@@ -32,12 +33,14 @@ export async function planSources(planning: Planning, entries: readonly SectionE
     read.set(entry.key, errors.count > before ? undefined : fields)
   }
   const ids = await newIds(planning, [...read].filter(([key, fields]) => fields && !savedByKey.has(key)).length)
+  const staying = [...savedByKey.values()].filter(({ key }) => !planning.isPruning || read.has(key))
+  const partitions = new SourcePartitions(planning.partitions, staying)
   const sources = new Map<string, PlannedSource | undefined>()
   for (const [key, fields] of read) {
     await turns.next()
     const saved = savedByKey.get(key)
-    const made = { key, partition: FIRST_PARTITION, workspaceId, createdAt: at, previousWriteKeys: [] }
-    const identity = () => ({ id: ids.next().value, ...made })
+    const made = { key, workspaceId, createdAt: at, previousWriteKeys: [] }
+    const identity = () => ({ id: ids.next().value, partition: partitions.next(), ...made })
     const value = fields && ({ ...(saved ?? identity()), ...fields, updatedAt: at, revision: nextRevision } as Source)
     sources.set(key, value && { value, planned: plannedChange(saved, value) })
   }

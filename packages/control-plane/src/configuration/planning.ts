@@ -29,6 +29,8 @@ export interface Planning {
   readonly at: number
   readonly nextRevision: number
   readonly workspaceId: string
+  /** Number of partitions of the log. */
+  readonly partitions: number
   readonly types: DestinationTypes
   readonly checks: CodeChecks
   readonly store: Pick<ControlStore, 'codeVersion'>

@@ -153,6 +153,7 @@ export class WorkspaceDocument {
       at,
       nextRevision,
       workspaceId: workspace.id,
+      partitions: workspace.partitions,
       types: this.#types,
       checks: this.#checks,
       store: this.#store,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Source } from '../resources/source.ts'
-import { openSqliteControlStore } from '../store/sqlite-control-store.ts'
+import { sqliteControlStore } from '../store/sqlite-control-store.ts'
 import { OWNER_TOKEN, SECRET_KEY, START, TestPlane } from '../testing/test-plane.ts'
 import type { Change } from '../workspace/change.ts'
 import { SecretBox } from '../workspace/secret-box.ts'
@@ -69,7 +69,7 @@ interface Listed {
 async function store(plane: TestPlane, count: number): Promise<void> {
   const random = (bytes: number) => crypto.getRandomValues(new Uint8Array(bytes))
   {
-    await using store = await openSqliteControlStore(plane.file, new SecretBox(SECRET_KEY, random), {
+    await using store = await sqliteControlStore(plane.file)(new SecretBox(SECRET_KEY, random), {
       id: 'not made',
       createdAt: START,
     })

@@ -69,9 +69,6 @@ export interface Source extends Resource {
   readonly workspaceId: string
 }
 
-/** For a new source: the log has one partition. */
-export const FIRST_PARTITION = 0
-
 /** @see contracts/control-plane.md §5 [D735] */
 export function sourceClass(type: SourceType): SourceClass {
   if (type === 'Cordova') return 'cordova'

@@ -20,7 +20,6 @@ import {
   type Written,
 } from './resource-service.ts'
 import {
-  FIRST_PARTITION,
   SOURCE_TYPES,
   type Source,
   type SourceConfig,
@@ -29,6 +28,7 @@ import {
   WEBHOOK_TYPES,
   type WebhookConfig,
 } from './source.ts'
+import { SourcePartitions } from './source-partitions.ts'
 import {
   MAX_GRACE_HOURS,
   ROTATION_WRITTEN,
@@ -71,7 +71,7 @@ export class Sources implements ResourceService<Source> {
       const id = this.#workspace.newId(at)
       const key = resourceKey(name, 'source', snapshot.sources.values())
       const workspaceId = this.#workspace.id
-      const partition = FIRST_PARTITION
+      const partition = new SourcePartitions(this.#workspace.partitions, snapshot.sources.values()).next()
       const identity = { id, key, type, partition, workspaceId, createdAt: at, previousWriteKeys: [] }
       const source = { ...identity, name, ...fields, updatedAt: at, revision: moment.nextRevision }
       return put(source, created('source', id))

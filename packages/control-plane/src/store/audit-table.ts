@@ -31,7 +31,13 @@ export async function selectAuditEntries(db: Kysely<Tables>, query: AuditQuery):
 
 /** The oldest entries before `before`. */
 export async function pruneAuditEntries(db: Kysely<Tables>, before: number, most: number): Promise<number> {
-  const oldest = db.selectFrom('audit_entry').select('id').where('at', '<', before).orderBy('at').limit(most)
+  const oldest = db
+    .selectFrom('audit_entry')
+    .select('id')
+    .where('at', '<', before)
+    .orderBy('at')
+    .orderBy('id')
+    .limit(most)
   const { numDeletedRows } = await db.deleteFrom('audit_entry').where('id', 'in', oldest).executeTakeFirstOrThrow()
   return Number(numDeletedRows)
 }

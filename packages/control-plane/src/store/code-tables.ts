@@ -141,9 +141,8 @@ class LoadedVersions {
     const missing = [...new Set(ids)].filter((id) => id !== null && !this.#versions.has(id)) as string[]
     for (let i = 0; i < missing.length; i += IDS_AT_ONCE) {
       const some = missing.slice(i, i + IDS_AT_ONCE)
-      for (const row of await this.#db.selectFrom('code_version').selectAll().where('id', 'in', some).execute()) {
-        this.#versions.set(row.id, versionOf(row))
-      }
+      const rows = await this.#db.selectFrom('code_version').selectAll().where('id', 'in', some).orderBy('id').execute()
+      for (const row of rows) this.#versions.set(row.id, versionOf(row))
     }
   }
 

@@ -8,6 +8,15 @@ import type { CodeVersion, CodeVersionHeader, LibraryPin } from '../transformati
 import type { Library } from '../transformations/library.ts'
 import type { Transformation } from '../transformations/transformation.ts'
 import type { Change, CodeOwner, Ownership } from '../workspace/change.ts'
+import type { SecretBox } from '../workspace/secret-box.ts'
+
+/** Opens the store of a control plane, and creates its workspace in an empty database. */
+export type ControlStoreOpener = (secrets: SecretBox, newWorkspace: NewWorkspace) => Promise<ControlStore>
+
+export interface NewWorkspace {
+  readonly id: string
+  readonly createdAt: number
+}
 
 /** The whole stored state. Each list is ordered by creation. */
 export interface StoredState {
@@ -38,7 +47,17 @@ export interface StoredVersion {
  * @see store/describe-control-store.ts for the promises of every engine
  */
 export interface ControlStore extends AsyncDisposable {
+  /** Whether other processes change the state, too: then this process must follow their commits. */
+  readonly isShared: boolean
   load(): Promise<StoredState>
+  /** The version of the stored state; cheap enough to poll. */
+  version(): Promise<StoredVersion>
+  /**
+   * Calls back when another process may have committed. Only a hint: it can be missing or late.
+   *
+   * @returns a function that removes the listener.
+   */
+  onHint(listener: () => void): () => void
   /**
    * Stores all changes and their audit entries or, if it throws, none; resolves once they survive power loss. Removing
    * a token also removes its sessions.

@@ -264,6 +264,14 @@ export function describeControlStore(engine: string, makeDatabase: () => StoreDa
       expect((await store.load()).version).toEqual(after)
     })
 
+    test('the version is that of the last commit', async () => {
+      await using database = makeDatabase()
+      await using store = await database.open()
+      expect(await store.version()).toEqual({ commits: 0, revision: 0 })
+      const after = await store.commit({ commits: 0, revision: 0 }, EVERYTHING, [])
+      expect(await store.version()).toEqual(after)
+    })
+
     test('a commit made for another version changes nothing', async () => {
       await using database = makeDatabase()
       await using store = await database.open()
@@ -360,6 +368,7 @@ export function describeControlStore(engine: string, makeDatabase: () => StoreDa
       ['of an actor in any letters', { actor: 'ADA@x' }, '86420'],
       ['of a kind', { kind: 'user' }, '97531'],
       ['of a kind and another actor', { kind: 'user', actor: 'ada@x' }, ''],
+      ['of an actor with characters that no actor has', { actor: 'ada@x\u0000 \ud800' }, ''],
       ['behind one', { after: { at: AT + 3, id: 'a-3' } }, '210'],
       ['behind one of two of the same time', { after: { at: AT + 8, id: 'a-9' } }, '876543210'],
       ['behind one, with filters', { after: { at: AT + 8, id: 'a-9' }, from: AT + 2, kind: 'source' }, '8642'],

@@ -1,68 +1,84 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Kysely, Transaction } from 'kysely'
-import { Migrator } from 'kysely/migration'
 import type { AuditEntry } from '../audit/audit-entry.ts'
 import type { CodeVersion, CodeVersionHeader, LibraryPin } from '../transformations/code.ts'
 import { type Change, type CodeOwner, isConfiguration } from '../workspace/change.ts'
 import type { SecretBox } from '../workspace/secret-box.ts'
 import { insertAuditEntries, pruneAuditEntries, selectAuditEntries } from './audit-table.ts'
-import {
-  putLibrary,
-  putTransformation,
-  putVersion,
-  selectLibraryVersion,
-  selectPinned,
-  selectVersion,
-  selectVersions,
-} from './code-tables.ts'
+import { selectLibraryVersion, selectPinned, selectVersion, selectVersions } from './code-tables.ts'
 import {
   type AuditQuery,
   type ControlStore,
+  type NewWorkspace,
   StaleStateError,
   type StoredState,
   type StoredVersion,
   WrongSecretKeyError,
 } from './control-store.ts'
-import { credentialContext, loadState } from './load-state.ts'
-import { MIGRATIONS, type Tables } from './tables.ts'
+import { loadState, selectVersionOfState } from './load-state.ts'
+import type { Tables } from './tables.ts'
+import { writeChange } from './write-change.ts'
 
-export interface NewWorkspace {
-  readonly id: string
-  readonly createdAt: number
+/** What differs between the databases. */
+export interface ControlDatabase {
+  readonly db: Kysely<Tables>
+  /** Name of the database in errors. */
+  readonly where: string
+  readonly isShared: boolean
+  /** Runs work in a transaction whose reads all see the same state. */
+  reading<T>(work: (db: Transaction<Tables>) => Promise<T>): Promise<T>
+  /** Runs work in a transaction; meanwhile no other process creates the workspace. */
+  creating<T>(work: (db: Transaction<Tables>) => Promise<T>): Promise<T>
+  /** Tells other processes of a commit as soon as it is stored. */
+  announce(db: Transaction<Tables>): Promise<void>
+  onHint(listener: () => void): () => void
+  close(): Promise<void>
 }
 
 /** The control store on any database that Kysely supports, with transactions and unique constraints. */
 export class KyselyControlStore implements ControlStore {
+  readonly #database: ControlDatabase
   readonly #db: Kysely<Tables>
   readonly #secrets: SecretBox
 
-  private constructor(db: Kysely<Tables>, secrets: SecretBox) {
-    this.#db = db
+  private constructor(database: ControlDatabase, secrets: SecretBox) {
+    this.#database = database
+    this.#db = database.db
     this.#secrets = secrets
   }
 
   /**
-   * Migrates the tables and creates the workspace if there is none.
+   * Creates the workspace if there is none.
    *
-   * @param where name of the database in errors.
+   * @param database with all tables.
    * @throws WrongSecretKeyError
    */
   static async open(
-    db: Kysely<Tables>,
+    database: ControlDatabase,
     secrets: SecretBox,
     newWorkspace: NewWorkspace,
-    where: string,
   ): Promise<KyselyControlStore> {
-    const { error } = await new Migrator({ db, provider: { getMigrations: async () => MIGRATIONS } }).migrateToLatest()
-    if (error !== undefined) throw new Error(`${where} could not be migrated`, { cause: error })
-    const workspace = await db.selectFrom('workspace').select('key_check').executeTakeFirst()
-    if (workspace === undefined) await insertWorkspace(db, secrets, newWorkspace)
-    else if (!secrets.fits(workspace.key_check)) throw new WrongSecretKeyError(where)
-    return new KyselyControlStore(db, secrets)
+    const keyCheck =
+      (await selectKeyCheck(database.db)) ??
+      (await database.creating(async (db) => (await selectKeyCheck(db)) ?? insertWorkspace(db, secrets, newWorkspace)))
+    if (!secrets.fits(keyCheck)) throw new WrongSecretKeyError(database.where)
+    return new KyselyControlStore(database, secrets)
   }
 
-  async load(): Promise<StoredState> {
-    return this.#db.transaction().execute((db) => loadState(db, this.#secrets))
+  get isShared(): boolean {
+    return this.#database.isShared
+  }
+
+  load(): Promise<StoredState> {
+    return this.#database.reading((db) => loadState(db, this.#secrets))
+  }
+
+  version(): Promise<StoredVersion> {
+    return selectVersionOfState(this.#db)
+  }
+
+  onHint(listener: () => void): () => void {
+    return this.#database.onHint(listener)
   }
 
   async commit(
@@ -85,9 +101,10 @@ export class KyselyControlStore implements ControlStore {
       for (const [i, change] of changes.entries()) {
         // The engine runs in this thread: a change of thousands of rows must not delay events.
         if (i % ROWS_PER_TURN === ROWS_PER_TURN - 1) await setImmediate()
-        await this.#write(db, change)
+        await writeChange(db, this.#secrets, change)
       }
       await insertAuditEntries(db, entries)
+      await this.#database.announce(db)
     })
     return after
   }
@@ -129,128 +146,20 @@ export class KyselyControlStore implements ControlStore {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#db.destroy()
-  }
-
-  async #write(db: Transaction<Tables>, change: Change): Promise<void> {
-    if (change.kind === 'ownership') {
-      await db
-        .updateTable('workspace')
-        .set({ ownership: JSON.stringify(change.value) })
-        .execute()
-      return
-    }
-    if (change.kind === 'code-version') return putVersion(db, change)
-    if (change.value === undefined) {
-      if (change.kind === 'access-token') await db.deleteFrom('session').where('token_id', '=', change.id).execute()
-      await db.deleteFrom(TABLE_OF[change.kind]).where('id', '=', change.id).execute()
-      return
-    }
-    const { id } = change
-    const { createdAt: created_at } = change.value
-    switch (change.kind) {
-      case 'source': {
-        const { partition, ...rest } = change.value
-        const row = { key: rest.key, write_key: rest.writeKey, partition, document: JSON.stringify(rest) }
-        await db
-          .insertInto('source')
-          .values({ id, created_at, ...row })
-          .onConflict((conflict) => conflict.column('id').doUpdateSet(row))
-          .execute()
-        return
-      }
-      case 'destination': {
-        const { config, transformations: _, ...rest } = change.value
-        const sealed = this.#secrets.seal(JSON.stringify(config), id)
-        const row = { key: rest.key, document: JSON.stringify(rest), config: sealed }
-        await db
-          .insertInto('destination')
-          .values({ id, created_at, ...row })
-          .onConflict((conflict) => conflict.column('id').doUpdateSet(row))
-          .execute()
-        return
-      }
-      case 'connection': {
-        const { rules, ...rest } = change.value
-        const { sourceId: source_id, destinationId: destination_id } = rest
-        const stored = { document: JSON.stringify(rest), rules: rules === undefined ? null : JSON.stringify(rules) }
-        const row = { source_id, destination_id, ...stored }
-        await db
-          .insertInto('connection')
-          .values({ id, created_at, ...row })
-          .onConflict((conflict) => conflict.column('id').doUpdateSet(row))
-          .execute()
-        return
-      }
-      case 'transformation':
-        return putTransformation(db, change.value)
-      case 'library':
-        return putLibrary(db, change.value)
-      case 'user': {
-        const row = { email: change.value.email.toLowerCase(), document: JSON.stringify(change.value) }
-        await db
-          .insertInto('user_account')
-          .values({ id, created_at, ...row })
-          .onConflict((conflict) => conflict.column('id').doUpdateSet(row))
-          .execute()
-        return
-      }
-      case 'credential': {
-        // JSON can represent every character.
-        const value = this.#secrets.seal(JSON.stringify(change.value.value), credentialContext(id))
-        const row = { updated_at: change.value.updatedAt, value }
-        await db
-          .insertInto('credential')
-          .values({ id, created_at, ...row })
-          .onConflict((conflict) => conflict.column('id').doUpdateSet(row))
-          .execute()
-        return
-      }
-      case 'access-token': {
-        const { userId: user_id, digest, lastUsedAt: _, ...rest } = change.value
-        const row = { user_id, digest, document: JSON.stringify({ userId: user_id, digest, ...rest }) }
-        await db
-          .insertInto('access_token')
-          .values({ id, created_at, ...row })
-          .onConflict((conflict) => conflict.column('id').doUpdateSet(row))
-          .execute()
-        return
-      }
-      case 'session': {
-        const { lastUsedAt: last_used_at, ...rest } = change.value
-        const { tokenId: token_id, cookieDigest: cookie_digest } = rest
-        const row = { id, token_id, cookie_digest, created_at, document: JSON.stringify(rest), last_used_at }
-        await db.insertInto('session').values(row).execute()
-        return
-      }
-    }
+    await this.#database.close()
   }
 }
 
 const ROWS_PER_TURN = 50
 
-const TABLE_OF = {
-  source: 'source',
-  destination: 'destination',
-  connection: 'connection',
-  transformation: 'transformation',
-  library: 'library',
-  user: 'user_account',
-  'access-token': 'access_token',
-  session: 'session',
-  credential: 'credential',
-} as const
+async function selectKeyCheck(db: Kysely<Tables>): Promise<string | undefined> {
+  return (await db.selectFrom('workspace').select('key_check').executeTakeFirst())?.key_check
+}
 
-async function insertWorkspace(db: Kysely<Tables>, secrets: SecretBox, workspace: NewWorkspace): Promise<void> {
-  await db
-    .insertInto('workspace')
-    .values({
-      id: workspace.id,
-      commits: 0,
-      revision: 0,
-      key_check: secrets.keyCheck,
-      ownership: null,
-      created_at: workspace.createdAt,
-    })
-    .execute()
+async function insertWorkspace(db: Transaction<Tables>, secrets: SecretBox, workspace: NewWorkspace): Promise<string> {
+  const { id, createdAt: created_at } = workspace
+  const { keyCheck: key_check } = secrets
+  const row = { id, commits: 0, revision: 0, key_check, ownership: null, created_at }
+  await db.insertInto('workspace').values(row).execute()
+  return key_check
 }

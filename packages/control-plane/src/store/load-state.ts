@@ -7,7 +7,7 @@ import type { Source } from '../resources/source.ts'
 import type { Ownership } from '../workspace/change.ts'
 import type { SecretBox } from '../workspace/secret-box.ts'
 import { loadCode } from './code-tables.ts'
-import type { StoredState } from './control-store.ts'
+import type { StoredState, StoredVersion } from './control-store.ts'
 import type { Tables } from './tables.ts'
 
 /** Reads everything that the control plane keeps in memory. Call it in a transaction. */
@@ -26,6 +26,15 @@ export async function loadState(db: Kysely<Tables>, secrets: SecretBox): Promise
     sessions: await loadSessions(db),
     credentials: await loadCredentials(db, secrets),
   }
+}
+
+/** @see ControlStore.version */
+export async function selectVersionOfState(db: Kysely<Tables>): Promise<StoredVersion> {
+  const { commits, revision } = await db
+    .selectFrom('workspace')
+    .select(['commits', 'revision'])
+    .executeTakeFirstOrThrow()
+  return { commits: Number(commits), revision: Number(revision) }
 }
 
 /** What a credential is sealed under. Destinations are sealed under their id, which no key may imitate. */

@@ -13,7 +13,7 @@ import {
   exampleSource,
   type StoreDatabase,
 } from './describe-control-store.ts'
-import { openSqliteControlStore } from './sqlite-control-store.ts'
+import { sqliteControlStore } from './sqlite-control-store.ts'
 
 const RIGHT = Buffer.alloc(32, 1)
 const WRONG = Buffer.alloc(32, 2)
@@ -118,7 +118,7 @@ class SqliteDatabase implements StoreDatabase {
   open(key: 'right' | 'wrong' = 'right') {
     const random = (count: number) => crypto.getRandomValues(new Uint8Array(count))
     const secrets = new SecretBox(key === 'right' ? RIGHT : WRONG, random)
-    return openSqliteControlStore(this.file, secrets, { id: `w-${Math.random()}`, createdAt: 1 })
+    return sqliteControlStore(this.file)(secrets, { id: `w-${Math.random()}`, createdAt: 1 })
   }
 
   /** Of all files of the database together; the memory that processes share is none. */

@@ -11,6 +11,7 @@ import { adminInfoRoute } from '../http/account-routes.ts'
 import { answerUnreadablePath, v2Routes } from '../http/v2-routes.ts'
 import type { OwnerSettings } from '../people/owner.ts'
 import type { Role } from '../people/role.ts'
+import { sqliteControlStore } from '../store/sqlite-control-store.ts'
 import { moduleRuntime } from './module-runtime.ts'
 import { TestDeliveries } from './test-deliveries.ts'
 import { testDestinationTypes } from './webhook-types.ts'
@@ -134,7 +135,8 @@ export class TestPlane implements AsyncDisposable {
 
   async #open(): Promise<void> {
     this.plane = await ControlPlane.open({
-      file: this.file,
+      store: sqliteControlStore(this.file),
+      partitions: 16,
       secretKey: SECRET_KEY,
       clock: this.clock,
       random: (count) => crypto.getRandomValues(new Uint8Array(count)),

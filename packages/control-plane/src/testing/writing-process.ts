@@ -2,6 +2,7 @@ import { writeSync } from 'node:fs'
 import { ManualClock } from '@millrace/std'
 import { ControlPlane } from '../control-plane.ts'
 import { MILLRACE } from '../people/author.ts'
+import { sqliteControlStore } from '../store/sqlite-control-store.ts'
 import { moduleRuntime } from './module-runtime.ts'
 import { testDestinationTypes } from './webhook-types.ts'
 
@@ -10,7 +11,8 @@ import { testDestinationTypes } from './webhook-types.ts'
  * each when it is answered: `<kind> <id> <name>`.
  */
 const plane = await ControlPlane.open({
-  file: process.argv[2]!,
+  store: sqliteControlStore(process.argv[2]!),
+  partitions: 1,
   secretKey: Buffer.alloc(32, 1),
   clock: new ManualClock(1_772_000_000_000),
   random: (count) => crypto.getRandomValues(new Uint8Array(count)),

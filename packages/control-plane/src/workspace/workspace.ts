@@ -8,12 +8,15 @@ import type { Credential } from '../resources/credential.ts'
 import { type ControlStore, StaleStateError, type StoredState, type StoredVersion } from '../store/control-store.ts'
 import { type Change, isConfiguration, type Ownership } from './change.ts'
 import type { Deliveries } from './deliveries.ts'
+import { areSame, sharedResources } from './shared-resources.ts'
 import { buildSnapshot, type Snapshot } from './snapshot.ts'
 
 export interface WorkspaceOptions {
   readonly store: ControlStore
   readonly clock: Clock
   readonly random: (byteCount: number) => Uint8Array
+  /** Number of partitions of the log. */
+  readonly partitions: number
   readonly deliveries: Deliveries
   readonly logger: Logger
 }
@@ -42,6 +45,8 @@ export interface Decision<T> {
 }
 
 const MAX_WAITING_CHANGES = 1_000
+/** How often a change is decided anew because another process committed first. */
+const MAX_RETRIES = 5
 
 /**
  * The state of the workspace in memory, and the only place where it changes. Changes run one after the other: each is
@@ -51,6 +56,7 @@ export class Workspace {
   readonly id: string
   readonly clock: Clock
   readonly random: (byteCount: number) => Uint8Array
+  readonly partitions: number
   readonly #store: ControlStore
   readonly #deliveries: Deliveries
   readonly #logger: Logger
@@ -65,6 +71,7 @@ export class Workspace {
     this.id = stored.workspaceId
     this.clock = options.clock
     this.random = options.random
+    this.partitions = options.partitions
     this.#store = options.store
     this.#deliveries = options.deliveries
     this.#logger = options.logger
@@ -97,6 +104,24 @@ export class Workspace {
     if (this.#waiting >= MAX_WAITING_CHANGES) return Promise.reject(unavailable())
     this.#waiting++
     const done = this.#last.then(() => this.#carryOut(by, decide)).finally(() => this.#waiting--)
+    this.#last = done.catch(() => undefined)
+    return done
+  }
+
+  get version(): StoredVersion {
+    return this.#version
+  }
+
+  /**
+   * Takes over the stored state if another process has changed it; waits for the changes of this process.
+   *
+   * @throws if the state cannot be read; the state in memory stays.
+   */
+  catchUp(): Promise<void> {
+    const done = this.#last.then(async () => {
+      const { commits, revision } = await this.#store.version()
+      if (commits !== this.#version.commits || revision !== this.#version.revision) await this.#reload()
+    })
     this.#last = done.catch(() => undefined)
     return done
   }
@@ -148,7 +173,7 @@ export class Workspace {
   }
 
   async #carryOut<T>(by: Author, decide: (moment: ChangeBase) => Decision<T> | Promise<Decision<T>>): Promise<T> {
-    for (let isAgain = false; ; isAgain = true) {
+    for (let retries = 0; ; retries++) {
       const at = this.nextTime()
       const nextRevision = this.#version.revision + 1
       const { changes, audit, result } = await decide({ ...this.#state, at, nextRevision })
@@ -156,14 +181,12 @@ export class Workspace {
       try {
         this.#version = await this.#store.commit(this.#version, changes, this.#entries(by, audit, at))
       } catch (error) {
-        const isStale = error instanceof StaleStateError
-        this.#logger.error(
-          { err: error },
-          isStale ? 'a change was based on a stale state' : 'a change could not be stored',
-        )
-        // A failed commit may still have been stored: every later commit would then be refused.
-        if (isStale) await this.#reload()
-        if (isStale && !isAgain) continue
+        if (error instanceof StaleStateError) {
+          // Another process committed first, or a commit of this one was stored although it failed.
+          await this.#reload()
+          if (retries < MAX_RETRIES) continue
+        }
+        this.#logger.error({ err: error, retries }, 'a change could not be stored')
         throw unavailable(error)
       }
       // Reads the state again: the use of a token may have been stored meanwhile.
@@ -180,9 +203,9 @@ export class Workspace {
       const stored = await this.#store.load()
       const before = this.#state
       this.#version = stored.version
-      this.#state = stateOf(stored, this.clock)
       this.#latest = Math.max(this.#latest, latestOf(stored))
-      await this.#announce(before.snapshot)
+      this.#state = stateOf(stored, this.clock, before.snapshot)
+      if (this.#state.snapshot !== before.snapshot) await this.#announce(before.snapshot)
     } catch (error) {
       this.#logger.error({ err: error }, 'the stored state cannot be read')
       throw unavailable(error)
@@ -276,18 +299,13 @@ export class Workspace {
   }
 }
 
-function stateOf(stored: StoredState, clock: Clock): WorkspaceState {
-  const { sources, destinations, connections, transformations, libraries } = stored
-  const { users, accessTokens, sessions, credentials, ownership } = stored
-  const resources = {
-    sources: byId(sources),
-    destinations: byId(destinations),
-    connections: byId(connections),
-    transformations: byId(transformations),
-    libraries: byId(libraries),
-  }
+/** @param known shares its parts with the state, as far as they are equal. */
+function stateOf(stored: StoredState, clock: Clock, known?: Snapshot): WorkspaceState {
+  const { users, accessTokens, sessions, credentials, ownership, version } = stored
+  const resources = sharedResources(stored, known)
+  const isKnown = known !== undefined && known.revision === version.revision && areSame(resources, known)
   return {
-    snapshot: buildSnapshot(stored.version.revision, resources, () => clock.now()),
+    snapshot: isKnown ? known : buildSnapshot(version.revision, resources, () => clock.now()),
     accounts: buildAccounts(byId(users), byId(accessTokens), byId(sessions)),
     credentials: new Map(credentials.map((credential) => [credential.key, credential])),
     ownership,

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { DocumentError } from '@millrace/control-plane'
-import { ControlPlane, MILLRACE } from '@millrace/control-plane'
+import { ControlPlane, MILLRACE, sqliteControlStore } from '@millrace/control-plane'
 import { arePackagesInstalled, DestinationCatalog } from '@millrace/destination-catalog'
 import { DestinationRegistry, Masking } from '@millrace/destinations'
 import { ApiError } from '@millrace/openapi'
@@ -132,7 +132,8 @@ function openControlPlane(
   transformations: Sandboxes,
 ): Promise<ControlPlane> {
   return ControlPlane.open({
-    file: join(folder, 'control.db'),
+    store: sqliteControlStore(join(folder, 'control.db')),
+    partitions: 1,
     secretKey: randomBytes(32),
     clock,
     random: randomBytes,

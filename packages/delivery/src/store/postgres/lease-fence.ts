@@ -16,7 +16,7 @@ export function lockLeases(shards: string): string {
   return `
     SELECT lease.number FROM lease JOIN json_to_recordset(${shards}::json) AS own(number bigint, epoch bigint)
       ON lease.kind = 'shard' AND lease.number = own.number AND lease.epoch = own.epoch
-    ORDER BY lease.number FOR SHARE OF lease`
+    ORDER BY lease.number FOR KEY SHARE OF lease`
 }
 
 /** The fence of a transaction: the epochs under which this process owns the shards of some partitions. */

@@ -16,6 +16,8 @@ const ROWS_WITH_EVENTS = 100
 /** Ranges of one query; more, if many of them overlap at one place. */
 const RANGES = 4
 
+type Reads = Pick<Queries, 'rows'>
+
 /** The selection of a part. */
 export interface LetterPart {
   readonly destination: number
@@ -46,7 +48,7 @@ export class JobParts {
 
   /** The destinations of a selection, each with the listed ids. */
   async divide(
-    queries: Queries,
+    queries: Reads,
     selection: LetterSelection,
     destinationIds: readonly string[],
   ): Promise<Map<number, readonly number[] | null>> {
@@ -69,12 +71,12 @@ export class JobParts {
   }
 
   /** The next dead letters, at most `limit`. */
-  step(queries: Queries, part: LetterPart, after: PartPlace, limit: number): Promise<PartStep> {
+  step(queries: Reads, part: LetterPart, after: PartPlace, limit: number): Promise<PartStep> {
     if (part.letters === null) return this.#walk(queries, part, after, limit)
     return namedStep(queries, part.letters, after[0] ?? 0, limit)
   }
 
-  async #walk(queries: Queries, part: LetterPart, after: PartPlace, limit: number): Promise<PartStep> {
+  async #walk(queries: Reads, part: LetterPart, after: PartPlace, limit: number): Promise<PartStep> {
     const { filter, lastLetter } = part
     const isWanted = letterJudge(filter, await this.#names.soughtBy(filter))
     const ids: number[] = []
@@ -90,7 +92,7 @@ export class JobParts {
   }
 }
 
-async function namedStep(queries: Queries, letters: readonly number[], from: number, limit: number): Promise<PartStep> {
+async function namedStep(queries: Reads, letters: readonly number[], from: number, limit: number): Promise<PartStep> {
   const ids: number[] = []
   let at = from
   while (at < letters.length && ids.length < limit) {
@@ -107,7 +109,7 @@ async function namedStep(queries: Queries, letters: readonly number[], from: num
 }
 
 /** The dead letters of a destination after a place, ordered by place. */
-async function* byPlace(queries: Queries, part: LetterPart, after: PartPlace): AsyncGenerator<WalkedRow> {
+async function* byPlace(queries: Reads, part: LetterPart, after: PartPlace): AsyncGenerator<WalkedRow> {
   const hasEvents = needsPayload(part.filter)
   const most = hasEvents ? ROWS_WITH_EVENTS : ROWS_WITHOUT_EVENTS
   let from = standOf(after)

@@ -118,8 +118,7 @@ export class PostgresJobs implements JobStore {
   }
 
   async countLetters({ jobId, destinationId, after }: Parameters<JobStore['countLetters']>[0]) {
-    const { reads } = this.#options
-    const queries = { ...reads.queries, run: () => Promise.reject(new Error('a count writes nothing')) }
+    const { queries } = this.#options.reads
     const part = await this.#part(queries, jobId, destinationId, '')
     if (part === undefined) return { count: 0, next: null }
     const { ids, place, isAtEnd } = await this.#parts.step(queries, part, after, Number.POSITIVE_INFINITY)
@@ -251,7 +250,12 @@ export class PostgresJobs implements JobStore {
     return step
   }
 
-  async #part(queries: Queries, jobId: string, destinationId: string, lock: string): Promise<PlacedPart | undefined> {
+  async #part(
+    queries: Pick<Queries, 'rows'>,
+    jobId: string,
+    destinationId: string,
+    lock: string,
+  ): Promise<PlacedPart | undefined> {
     const destination = await this.#options.names.sought(destinationId)
     const [row] = await queries.rows<PartRow>(`${PART} ${lock}`, [jobId, destination])
     if (row === undefined) return undefined

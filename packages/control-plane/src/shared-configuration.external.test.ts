@@ -1,0 +1,126 @@
+import { migrate, PostgresNotifications, type PostgresPool } from '@millrace/postgres'
+import { PostgresServer } from '@millrace/postgres/testing/postgres-server'
+import { TestSchema } from '@millrace/postgres/testing/test-schema'
+import { ManualClock, systemClock } from '@millrace/std'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { controlSchema, postgresControlStore } from './store/postgres-control-store.ts'
+import { TestPlane } from './testing/test-plane.ts'
+
+/* Several processes, each with a control plane, on one Postgres schema. */
+
+let server: PostgresServer
+let pool: PostgresPool
+let notifications: PostgresNotifications
+
+beforeAll(async () => {
+  server = await PostgresServer.start()
+  const schema = TestSchema.on(server, 'configuration')
+  pool = schema.pool({ timeouts: { connectMs: 500 } })
+  notifications = new PostgresNotifications({ ...schema, applicationName: 'test', clock: systemClock })
+  await migrate(pool, [controlSchema])
+})
+
+afterAll(async () => {
+  await notifications[Symbol.asyncDispose]()
+  await pool[Symbol.asyncDispose]()
+  await server[Symbol.asyncDispose]()
+})
+
+const openPlane = (hints: Pick<PostgresNotifications, 'on'> = notifications) =>
+  TestPlane.open({ clock: systemClock, store: postgresControlStore(pool, hints) })
+
+test.each([
+  ['with notifications', () => notifications],
+  ['without', () => silent],
+])('a change takes effect in other processes within a second, %s', async (_, hints) => {
+  await using changing = await openPlane()
+  await using following = await openPlane(hints())
+  const announced: number[] = []
+  following.plane.onChange(({ revision }) => announced.push(revision))
+  const source = await changing.source()
+  const started = performance.now()
+  await expect.poll(() => following.plane.snapshot().sources.has(source.id), { interval: 5 }).toBe(true)
+  expect(performance.now() - started).toBeLessThan(1_000)
+  expect(announced).toEqual([changing.plane.snapshot().revision])
+  expect(following.plane.snapshot().revision).toBe(changing.plane.snapshot().revision)
+})
+
+test('a removed token is refused, and a lower role applies, in other processes', async () => {
+  await using changing = await openPlane()
+  await using following = await openPlane()
+  const { token, accessToken } = await changing.ok('POST', '/v2/access-tokens', { name: 'ci', role: 'editor' })
+  const status = async () => (await following.send('GET', '/v2/sources', { token })).status
+  await expect.poll(status).toBe(200)
+  const snapshot = following.plane.snapshot()
+  await changing.ok('DELETE', `/v2/access-tokens/${accessToken.id}`)
+  await expect.poll(status).toBe(401)
+  expect(following.plane.snapshot(), 'accounts do not replace the configuration').toBe(snapshot)
+})
+
+test('writes of several processes at once are all decided on the newest state, and none is lost', async () => {
+  const planes = await Promise.all([openPlane(), openPlane(), openPlane()])
+  const before = planes[0].plane.snapshot().sources.size
+  const answers = await Promise.all(
+    planes.flatMap((plane, process) =>
+      Array.from({ length: 12 }, (_, n) =>
+        plane.send('POST', '/v2/sources', { body: { name: `Kiosk ${process} ${n}`, type: 'HTTP' } }),
+      ),
+    ),
+  )
+  expect(answers.map(({ status }) => status).filter((status) => status !== 200 && status !== 503)).toEqual([])
+  const made = answers.filter(({ status }) => status === 200).map(({ body }) => body.source.id as string)
+  expect(made.length).toBeGreaterThan(12)
+  for (const { plane } of planes) {
+    await expect.poll(() => made.every((id) => plane.snapshot().sources.has(id))).toBe(true)
+    expect(plane.snapshot().sources.size).toBe(before + made.length)
+  }
+  const created = [...planes[0].plane.snapshot().sources.values()].map(({ createdAt }) => createdAt)
+  expect(created, 'the order of creation is the order of commits').toEqual(created.toSorted((a, b) => a - b))
+  for (const plane of planes) await plane[Symbol.asyncDispose]()
+})
+
+test('resources that another process did not change stay the same objects', async () => {
+  await using changing = await openPlane()
+  await using following = await openPlane()
+  const [source, destination] = [await changing.source(), await changing.destination()]
+  await expect.poll(() => following.plane.snapshot().destinations.has(destination.id)).toBe(true)
+  const before = following.plane.snapshot()
+  await changing.ok('PATCH', `/v2/sources/${source.id}`, { name: 'Renamed' })
+  await expect.poll(() => following.plane.snapshot()).not.toBe(before)
+  const after = following.plane.snapshot()
+  expect(after.destinations.get(destination.id)).toBe(before.destinations.get(destination.id))
+  expect(after.sources.get(source.id)).not.toBe(before.sources.get(source.id))
+})
+
+test('eight sources made one after the other, by two processes, lie in eight partitions', async () => {
+  await using one = await openPlane()
+  await using other = await openPlane()
+  for (const { id } of one.plane.sources.list()) await one.ok('DELETE', `/v2/sources/${id}`)
+  for (let n = 0; n < 8; n++) await (n % 2 === 0 ? one : other).source({ name: `Cinema ${n}` })
+  await expect.poll(() => one.plane.sources.list().length).toBe(8)
+  expect(one.plane.sources.list().map(({ partition }) => partition)).toEqual([0, 1, 2, 3, 4, 5, 6, 7])
+})
+
+test('while Postgres is away the last snapshot stays, with its age, and writes answer 503; then all goes on', async () => {
+  await using plane = await openPlane()
+  const source = await plane.source()
+  expect(plane.plane.snapshotAgeMs()).toBeLessThan(1_000)
+  await server.kill()
+  await expect.poll(() => plane.plane.snapshotAgeMs()).toBeGreaterThan(2_000)
+  expect(plane.plane.snapshot().sources.has(source.id)).toBe(true)
+  expect((await plane.send('GET', `/v2/sources/${source.id}`)).status).toBe(200)
+  expect((await plane.send('POST', '/v2/sources', { body: { name: 'Late', type: 'HTTP' } })).status).toBe(503)
+  expect(plane.logged.filter((line) => line.includes('the last one stays'))).toHaveLength(1)
+  await server.start()
+  await expect.poll(() => plane.plane.snapshotAgeMs()).toBeLessThan(1_000)
+  await plane.source({ name: 'After' })
+})
+
+test('a process without Postgres does not start', async () => {
+  await using nowhere = TestSchema.on({ url: 'postgres://postgres@127.0.0.1:1/postgres' }, 'nowhere').pool()
+  const opening = TestPlane.open({ store: postgresControlStore(nowhere, silent), clock: new ManualClock(0) })
+  await expect(opening).rejects.toThrow('Postgres does not answer')
+})
+
+/** As behind a pooler that loses notifications. */
+const silent = { on: () => () => {} }

@@ -1,0 +1,49 @@
+import { notificationOf, type PostgresNotifications, type PostgresPool, type SchemaPart } from '@millrace/postgres'
+import { type Kysely, sql } from 'kysely'
+import type { ControlStoreOpener } from './control-store.ts'
+import { type ControlDatabase, KyselyControlStore } from './kysely-control-store.ts'
+import { kyselyIn, kyselyOn } from './postgres-dialect.ts'
+import { MIGRATIONS, type Tables } from './tables.ts'
+
+/** The tables of the control store: the same steps as in SQLite. */
+export const controlSchema: SchemaPart = {
+  name: 'control',
+  steps: Object.entries(MIGRATIONS).map(([name, { up }]) => ({ name, up: (queries) => up(kyselyIn(queries)) })),
+}
+
+/**
+ * The control store in a Postgres schema that holds `controlSchema`. Any number of processes have it open.
+ *
+ * @param pool belongs to the caller, as do `notifications`; the store closes neither.
+ * @returns throws WrongSecretKeyError or PostgresUnavailableError.
+ * @see contracts/cluster.md §9 [K18]
+ */
+export function postgresControlStore(pool: PostgresPool, notifications: Hints): ControlStoreOpener {
+  const db = kyselyOn<Tables>(() => pool.connect())
+  const database = sharedDatabase(db, pool, notifications)
+  return (secrets, newWorkspace) => KyselyControlStore.open(database, secrets, newWorkspace)
+}
+
+type Hints = Pick<PostgresNotifications, 'on'>
+
+const TOPIC = 'control'
+
+function sharedDatabase(db: Kysely<Tables>, { schema }: PostgresPool, notifications: Hints): ControlDatabase {
+  return {
+    db,
+    where: `the Postgres schema ${schema}`,
+    isShared: true,
+    reading: (work) => db.transaction().setIsolationLevel('repeatable read').setAccessMode('read only').execute(work),
+    creating: (work) =>
+      db.transaction().execute(async (transaction) => {
+        await sql`LOCK TABLE workspace IN SHARE ROW EXCLUSIVE MODE`.execute(transaction)
+        return work(transaction)
+      }),
+    announce: async (transaction) => {
+      const { channel, payload } = notificationOf(schema, TOPIC)
+      await sql`SELECT pg_notify(${channel}, ${payload})`.execute(transaction)
+    },
+    onHint: (listener) => notifications.on(TOPIC, listener),
+    close: async () => {},
+  }
+}
