@@ -56,6 +56,7 @@ export {
   type PartPlace,
 } from './store/job-store.ts'
 export type { LaneOutcomes } from './store/lane-outcomes.ts'
+export { MAX_GROUPS } from './store/letters/letter-limits.ts'
 export { findInEntries, HASH_ENTRY_BYTES, type MessageStore } from './store/message-store.ts'
 export { type FilterReason, filteredEntries } from './store/outcome-block.ts'
 export type { EventPlaceKey, OutcomeStore, RangeWrite, Recorded } from './store/outcome-store.ts'
@@ -71,6 +72,5 @@ export { type RunBefore, type RunStore, UNCLEAN_WITHIN_MS, type UnderWay } from 
 export type { Span, SpanStore } from './store/span-store.ts'
 export { ConnectedDeliveryStore } from './store/sqlite/connected-delivery-store.ts'
 export { alignDeliveryCopy, type CopiedMoment } from './store/sqlite/database-copy.ts'
-export { MAX_GROUPS } from './store/sqlite/letters/letter-groups.ts'
 export { SqliteDeliveryStore } from './store/sqlite/sqlite-delivery-store.ts'
 export type { StatisticsStore, StatsReason, StatsRow, SubjectKind } from './store/statistics-store.ts'

@@ -84,6 +84,13 @@ export interface RefusedRow {
   readonly cause: string
 }
 
+/** What became of a flush: only `written` changed the database. */
+export type FlushAnswer =
+  | { readonly kind: 'written' }
+  | { readonly kind: 'refused'; readonly rows: readonly RefusedRow[] }
+  /** Another process owns these shards. @see ShardFence */
+  | { readonly kind: 'fenced'; readonly shards: readonly number[] }
+
 /** `internal`: our own code failed on the event. The order is part of the format: append only. */
 export const STAGES = ['user_transformation', 'dest_transformation', 'delivery', 'internal'] as const
 export type Stage = (typeof STAGES)[number]

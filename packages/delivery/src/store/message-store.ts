@@ -17,3 +17,21 @@ export function* findInEntries(entries: Buffer, hash: Buffer): Generator<{ offse
     yield { offset: entries.readUIntLE(at + 8, 6), index: entries.readUInt16LE(at + 14) }
   }
 }
+
+/** Splits entries by the upper bits of their hashes, so that a search reads one part of each chunk. */
+export function entriesByBucket(entries: Uint8Array): Map<number, Buffer> {
+  const all = Buffer.from(entries.buffer, entries.byteOffset, entries.byteLength)
+  const buckets = new Map<number, Buffer[]>()
+  for (let at = 0; at < all.length; at += HASH_ENTRY_BYTES) {
+    const entry = all.subarray(at, at + HASH_ENTRY_BYTES)
+    const parts = buckets.get(bucketOf(entry))
+    if (parts === undefined) buckets.set(bucketOf(entry), [entry])
+    else parts.push(entry)
+  }
+  return new Map([...buckets].map(([bucket, parts]) => [bucket, Buffer.concat(parts)]))
+}
+
+/** The part of a chunk that holds a hash, of 32. */
+export function bucketOf(hash: Uint8Array): number {
+  return hash[7]! >> 3
+}

@@ -3,6 +3,12 @@ import type { DeadLetterRow, Scope } from './dead-letter-store.ts'
 import type { JourneyWrite, PositionWrite, WithVersions } from './flush.ts'
 import type { PlainOutcome } from './outcome-block.ts'
 
+/**
+ * Maximum gap between two ranges of one destination and source that are merged: the events in the gap have their own
+ * outcomes.
+ */
+export const MAX_BETWEEN_RANGES = 10_000
+
 export interface RangeWrite {
   readonly destinationId: string
   readonly sourceId: string | null

@@ -1,8 +1,10 @@
 import type { Clock, Timer } from '@millrace/std'
 import type { EventPlace } from '../lane/event-place.ts'
-import type { Flush, PositionWrite, RefusedRow } from './flush.ts'
+import type { Flush, FlushAnswer, PositionWrite, RefusedRow } from './flush.ts'
+import { withoutPartitions } from './flush-of-shards.ts'
 import { FLUSH_OUTCOMES, LaneOutcomes } from './lane-outcomes.ts'
 import { INTERNAL_ERROR, withoutRefused } from './replaced-rows.ts'
+import type { ShardFence } from './shard-fence.ts'
 
 const FLUSH_INTERVAL_MS = 20
 const RETRY_INTERVAL_MS = 1_000
@@ -14,8 +16,10 @@ const MAX_REPLACEMENTS = 3
 const MAX_LOGGED = 10
 
 export interface OutcomeWriterOptions {
-  /** Writes the flush in one transaction, or nothing if rows cannot be written. @returns those rows. */
-  readonly write: (flush: Flush) => Promise<readonly RefusedRow[]>
+  /** Writes the flush in one transaction, or nothing. @throws if the database does not work now. */
+  readonly write: (flush: Flush) => Promise<FlushAnswer>
+  /** Only for a store that several processes write. */
+  readonly fence?: ShardFence | undefined
   readonly clock: Clock
   readonly logger: { error(fields: object, text: string): void; info(fields: object, text: string): void }
   /** Called once if no write is possible until a restart. */
@@ -158,10 +162,15 @@ export class OutcomeWriter {
     let rest = flush
     for (let replacements = 0; ; ) {
       try {
-        const refused = await this.#options.write(rest)
+        const answer = await this.#options.write(rest)
         if (this.#trouble !== undefined) this.#logger.info({}, 'outcomes can be written again')
         this.#trouble = undefined
-        if (refused.length === 0) return letters
+        if (answer.kind === 'written') return letters
+        if (answer.kind === 'fenced') {
+          rest = this.#withoutLost(rest, answer.shards)
+          continue
+        }
+        const refused = answer.rows
         if (++replacements > MAX_REPLACEMENTS) throw new Error(`outcomes cannot be written: ${refused[0]!.cause}`)
         this.#tellOfRefused(rest, refused)
         const replaced = await withoutRefused(
@@ -188,14 +197,25 @@ export class OutcomeWriter {
     }
   }
 
+  /** The owner of the lost shards drops their lanes; the outcomes of the other shards are written. */
+  #withoutLost(flush: Flush, shards: readonly number[]): Flush {
+    const { fence } = this.#options
+    if (fence === undefined) throw new Error('a store without a fence cannot lose shards')
+    fence.onFenced(shards)
+    return withoutPartitions(flush, (partition) => shards.includes(fence.shardOf(partition)))
+  }
+
   #tellOfRefused(flush: Flush, refused: readonly RefusedRow[]): void {
     for (const { part, at, cause } of refused.slice(0, MAX_LOGGED)) {
       const { destinationId, offset, index } = flush[part][at] as Partial<Flush['journeys'][number]>
       const fields = { destinationId, part, offset, index, cause, reason: INTERNAL_ERROR }
-      this.#logger.error(fields, 'a row of delivery.db cannot be written')
+      this.#logger.error(fields, 'an outcome cannot be written because of its content')
     }
     if (refused.length > MAX_LOGGED) {
-      this.#logger.error({ rows: refused.length - MAX_LOGGED }, 'more rows of delivery.db cannot be written')
+      this.#logger.error(
+        { rows: refused.length - MAX_LOGGED },
+        'more outcomes cannot be written because of their content',
+      )
     }
   }
 }

@@ -19,7 +19,10 @@ export interface RecordedOutcome {
 
 /** The functions of a port from `DeliveryStore.outcomePort`. */
 export type OutcomeCalls = {
-  outcomesOf(request: { partition: number; events: readonly SoughtEvent[] }): RecordedOutcome[][]
+  outcomesOf(request: {
+    partition: number
+    events: readonly SoughtEvent[]
+  }): RecordedOutcome[][] | Promise<RecordedOutcome[][]>
 }
 
 /** Outcomes of many events, read outside the store's own thread. */

@@ -1,18 +1,11 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { BacklogRow } from '../backlog-store.ts'
 import type { DeadLetterStore } from '../dead-letter-store.ts'
-import type { OutcomeStore, RangeWrite } from '../outcome-store.ts'
+import { LETTERS_EXPIRED_TOGETHER } from '../letters/letter-limits.ts'
+import { MAX_BETWEEN_RANGES, type OutcomeStore, type RangeWrite } from '../outcome-store.ts'
 import type { DeadLetterTable } from './letters/dead-letter-table.ts'
 import type { OutcomeTables } from './outcomes/outcome-tables.ts'
 import type { StoredNames } from './stored-names.ts'
-
-/** Number of dead letters that one transaction gives up: small, because outcomes wait for it. */
-const LETTERS_TOGETHER = 500
-/**
- * Maximum gap between two ranges of one destination and source that are merged: the events in the gap have their own
- * outcomes.
- */
-const MAX_BETWEEN = 10_000
 
 /**
  * The bytes that destinations hold on disk, and their expiry by the storage budget. @see contracts/delivery.md §4
@@ -37,7 +30,7 @@ export class BacklogTable {
       growRange: db.prepare(
         `UPDATE ranges SET to_offset = ?1, count = count + ?2, at = ?3 WHERE id =
            (SELECT id FROM ranges WHERE destination = ?4 AND source = ?5 AND partition = ?6 AND outcome = 'expired'
-              AND reason = ?7 AND to_offset <= ?8 AND to_offset >= ?8 - ${MAX_BETWEEN} ORDER BY id DESC LIMIT 1)`,
+              AND reason = ?7 AND to_offset <= ?8 AND to_offset >= ?8 - ${MAX_BETWEEN_RANGES} ORDER BY id DESC LIMIT 1)`,
       ),
       // Events in flight keep their rows: they will get their own outcome.
       dropWaits: db.prepare(
@@ -84,7 +77,7 @@ export class BacklogTable {
     const destination = this.#names.number(destinationId)
     const given: number[] = []
     let freed = 0
-    for (const row of this.#letters.oldest(destination, LETTERS_TOGETHER)) {
+    for (const row of this.#letters.oldest(destination, LETTERS_EXPIRED_TOGETHER)) {
       if (freed >= bytes) break
       const letter = this.#letters.byRow(row.id)
       const { partition, offset, index } = letter

@@ -1,12 +1,17 @@
 import type { PortCalls, ThreadCalls } from '@millrace/std'
-import type { Flush, RefusedRow } from '../flush.ts'
+import type { Flush, FlushAnswer, RefusedRow } from '../flush.ts'
 import type { DeliveryCalls } from './calls.ts'
 
-/** Writes a flush in the store's thread. @returns the rows that cannot be written; nothing is written then. */
-export async function writeAcross(
-  thread: Pick<ThreadCalls<DeliveryCalls> | PortCalls<DeliveryCalls>, 'call'>,
-  flush: Flush,
-): Promise<readonly RefusedRow[]> {
+type StoreThread = Pick<ThreadCalls<DeliveryCalls> | PortCalls<DeliveryCalls>, 'call'>
+
+/** Writes a flush in the store's thread. */
+export async function writeAcross(thread: StoreThread, flush: Flush): Promise<FlushAnswer> {
+  const rows = await refusedAcross(thread, flush)
+  return rows.length === 0 ? { kind: 'written' } : { kind: 'refused', rows }
+}
+
+/** @returns the rows that cannot be written; nothing is written then. */
+async function refusedAcross(thread: StoreThread, flush: Flush): Promise<readonly RefusedRow[]> {
   try {
     return await thread.call('flush', flush)
   } catch (error) {

@@ -29,7 +29,7 @@ const logger = { info() {}, error() {} }
 describeDeliveryStore('SQLite', async () => {
   const place = mkdtempSync(path.join(tmpdir(), 'millrace-delivery-'))
   return {
-    open: (clock) => SqliteDeliveryStore.open({ file: path.join(place, 'delivery.db'), clock, logger }),
+    open: (clock, logger) => SqliteDeliveryStore.open({ file: path.join(place, 'delivery.db'), clock, logger }),
     [Symbol.asyncDispose]: async () => rmSync(place, { recursive: true }),
   }
 })

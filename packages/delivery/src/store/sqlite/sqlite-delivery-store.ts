@@ -8,7 +8,7 @@ import { type DeliveryCalls, type DeliveryThreadData, nounOf } from './calls.ts'
 import { writeAcross } from './flush-across.ts'
 import type { OutcomeThreadCalls } from './outcomes/outcome-thread.ts'
 
-export interface SqliteDeliveryStoreOptions extends Omit<OutcomeWriterOptions, 'write'> {
+export interface SqliteDeliveryStoreOptions extends Omit<OutcomeWriterOptions, 'write' | 'fence'> {
   /** Created if it is missing. */
   readonly file: string
 }

@@ -1,4 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
+import type { DeadLetterFilter } from '../dead-letter-store.ts'
+import type { SoughtNames } from '../letters/letter-judge.ts'
 
 const MAX_REMEMBERED = 10_000
 
@@ -55,4 +57,9 @@ export class StoredNames {
     this.#texts.set(number, name)
     return number
   }
+}
+
+/** The names that a filter of dead letters asks for. */
+export function soughtNames({ sourceId, reason }: DeadLetterFilter, names: StoredNames): SoughtNames {
+  return { source: names.sought(sourceId), reason: names.sought(reason) }
 }

@@ -3,6 +3,7 @@ import { workerData } from 'node:worker_threads'
 import { answerCalls } from '@millrace/std/thread-calls'
 import { ENTRY_BYTES } from '../outcome-block.ts'
 import type { OutcomeStore, Recorded } from '../outcome-store.ts'
+import { recordedAtDestination } from '../recorded-at-destination.ts'
 import { BacklogTable } from './backlog-table.ts'
 import { type DeliveryCalls, type DeliveryThreadData, functionsOf, type NounAnswers } from './calls.ts'
 import { inTransaction, openDatabase } from './database.ts'
@@ -137,7 +138,7 @@ const nouns: NounAnswers = {
   messages: {
     write: ({ partition, lastOffset, entries, position }) =>
       write(() => {
-        hashes.write(partition, lastOffset, Buffer.from(entries.buffer, entries.byteOffset, entries.byteLength))
+        hashes.write(partition, lastOffset, entries)
         outcomes.writePosition(position)
       }),
     find: (hash) => hashes.find(Buffer.from(hash)),
@@ -200,17 +201,11 @@ function recorded({ partition, offset, index, sourceId }: Parameters<OutcomeStor
     )
     .all()) {
     const destination = row['id'] as number
-    const all: Recorded[] = outcomes.recorded(destination, partition, offset, index)
-    const letter = deadLetters.recorded(destination, partition, offset, index)
-    const hasFirst = all[0] !== undefined && !isOfReplay(all[0])
-    if (letter !== undefined) {
-      // If the first delivery has an outcome, this one belongs to a replay.
-      if (hasFirst) all.push(letter)
-      else all.unshift(letter)
-    } else if (!hasFirst) {
-      const range = ranges.at(destination, sourceId, partition, offset)
-      if (range !== undefined) all.unshift(range)
-    }
+    const all = recordedAtDestination({
+      deliveries: outcomes.recorded(destination, partition, offset, index),
+      letter: deadLetters.recorded(destination, partition, offset, index),
+      range: ranges.at(destination, sourceId, partition, offset),
+    })
     for (const each of all) found.push([row['name'] as string, each])
   }
   return found
@@ -224,8 +219,4 @@ function write<T>(work: () => T): T {
     outcomes.closeBlocks()
     throw error
   }
-}
-
-function isOfReplay(recorded: Recorded): boolean {
-  return recorded.kind !== 'range' && recorded.replayId !== null
 }

@@ -2,11 +2,11 @@ import type { DatabaseSync } from 'node:sqlite'
 import { deadLetterId, rowOfDeadLetterId } from '../../dead-letter-id.ts'
 import { DEAD_LETTER_STATES, type DeadLetterFilter } from '../../dead-letter-store.ts'
 import type { LetterSelection, PartPlace } from '../../job-store.ts'
-import { type JudgedLetter, letterJudge, needsPayload } from '../letters/letter-judge.ts'
-import { compareLetters, type LetterStand, standOf } from '../letters/letter-order.ts'
+import { type JudgedLetter, letterJudge, needsPayload } from '../../letters/letter-judge.ts'
+import { compareLetters, type LetterStand, standOf } from '../../letters/letter-order.ts'
 import type { LetterRanges } from '../letters/letter-ranges.ts'
 import { mergedBy } from '../outcomes/merged.ts'
-import type { StoredNames } from '../stored-names.ts'
+import { type StoredNames, soughtNames } from '../stored-names.ts'
 
 /** Maximum of rows read in one step: outcomes wait for a step. */
 const MAX_LOOKED_AT = 5_000
@@ -98,7 +98,7 @@ export class JobParts {
   }
 
   #walk({ destination, filter, lastLetter }: LetterPart, after: PartPlace, limit: number): PartStep {
-    const isWanted = letterJudge(filter, this.#names)
+    const isWanted = letterJudge(filter, soughtNames(filter, this.#names))
     const { walk, walkWithEvent } = this.#statements
     const { partition, offset, idx, id } = standOf(after)
     const hasEvents = needsPayload(filter)

@@ -3,25 +3,21 @@ import { deadLetterId, rowOfDeadLetterId } from '../../dead-letter-id.ts'
 import type { Scope } from '../../dead-letter-store.ts'
 import { DEAD_LETTER_STATES, type DeadLetterFilter, type DeadLetterRow } from '../../dead-letter-store.ts'
 import { type DeadLetterWrite, STAGES } from '../../flush.ts'
+import { type JudgedLetter, letterJudge, needsPayload } from '../../letters/letter-judge.ts'
+import { DISCARDED_BY_PERSON, MAX_LOOKED_AT } from '../../letters/letter-limits.ts'
 import type { Recorded } from '../../outcome-store.ts'
 import { mergedBy } from '../outcomes/merged.ts'
 import type { VersionTable } from '../outcomes/version-table.ts'
-import type { StoredNames } from '../stored-names.ts'
+import { type StoredNames, soughtNames } from '../stored-names.ts'
 import { writable } from '../writable.ts'
 import { type LetterCondition, letterCondition } from './letter-condition.ts'
-import { type JudgedLetter, letterJudge, needsPayload } from './letter-judge.ts'
 import type { LetterRanges } from './letter-ranges.ts'
 
-/** Maximum of rows read for one page: a rare filter yields short pages with a cursor, never a long wait. */
-const MAX_LOOKED_AT = 10_000
 /** Value for a dead letter that was always open. */
 const NEVER = 0
 const OPEN = DEAD_LETTER_STATES.indexOf('open')
 const REPLAYING = DEAD_LETTER_STATES.indexOf('replaying')
 const DISCARDED = DEAD_LETTER_STATES.indexOf('discarded')
-
-/** The reason that traces show after a discard. */
-const DISCARDED_BY_PERSON = 'dead letter was discarded'
 
 /**
  * Events that delivery gave up, with their payload: the log may delete the event before a person reads it. A dead
@@ -228,7 +224,7 @@ export class DeadLetterTable {
   }
 
   #judge(filter: DeadLetterFilter): (row: LookedAt) => boolean {
-    const isJudgedGood = letterJudge(filter, this.#names)
+    const isJudgedGood = letterJudge(filter, soughtNames(filter, this.#names))
     const { destinationId, state } = filter
     const destination = this.#names.sought(destinationId)
     const stateIndex = state === undefined ? undefined : (DEAD_LETTER_STATES as readonly string[]).indexOf(state)

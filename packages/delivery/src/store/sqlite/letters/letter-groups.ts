@@ -1,13 +1,11 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { DeadLetterFilter, DeadLetterGroup } from '../../dead-letter-store.ts'
 import { STAGES } from '../../flush.ts'
+import { needsPayload } from '../../letters/letter-judge.ts'
+import { MAX_GROUPS } from '../../letters/letter-limits.ts'
 import type { StoredNames } from '../stored-names.ts'
 import type { DeadLetterTable, LookedAt } from './dead-letter-table.ts'
 import { letterCondition } from './letter-condition.ts'
-import { needsPayload } from './letter-judge.ts'
-
-/** Maximum of groups of an answer: user code may produce a different reason for each event. */
-export const MAX_GROUPS = 1_000
 
 const KEY = 'destination, stage, reason, last_status'
 

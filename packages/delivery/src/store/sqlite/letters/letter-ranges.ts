@@ -2,17 +2,13 @@ import type { DatabaseSync } from 'node:sqlite'
 import { DEAD_LETTER_STATES } from '../../dead-letter-store.ts'
 import { type DeadLetterWrite, STAGES } from '../../flush.ts'
 import type { PartPlace } from '../../job-store.ts'
+import { alikeLetters, FEWEST_ALIKE } from '../../letters/alike-letters.ts'
+import { compareLetters, standOf } from '../../letters/letter-order.ts'
 import type { StoredNames } from '../stored-names.ts'
 import { countPlaces, findPlace, packLetters, readPlace, unpackEvents } from './letter-block.ts'
 import type { LetterCondition } from './letter-condition.ts'
-import { compareLetters, standOf } from './letter-order.ts'
 import { isGone, letterOf, type RangeLetter, type RangeRow, takeOut } from './range-letter.ts'
 
-/** A smaller group becomes single rows. */
-const FEWEST = 16
-/** Maximum size: reading one letter unpacks its whole range. */
-const MOST = 256
-const MAX_EVENT_BYTES = 1024 * 1024
 const OPEN = DEAD_LETTER_STATES.indexOf('open')
 const DISCARDED = DEAD_LETTER_STATES.indexOf('discarded')
 const NEVER = 0
@@ -80,17 +76,9 @@ export class LetterRanges {
 
   /** Writes groups of similar dead letters as ranges. @returns the others, in order. */
   write(letters: readonly DeadLetterWrite[]): DeadLetterWrite[] {
-    if (letters.length < FEWEST) return [...letters]
-    const written = new Set<DeadLetterWrite>()
-    for (const alike of Map.groupBy(letters.filter(isPlain), sharedBy).values()) {
-      const sorted = alike.toSorted((a, b) => a.offset - b.offset || a.index - b.index)
-      for (const chunk of chunksOf(sorted)) {
-        if (chunk.length < FEWEST) continue
-        this.#write(chunk)
-        for (const letter of chunk) written.add(letter)
-      }
-    }
-    return letters.filter((letter) => !written.has(letter))
+    const { groups, others } = alikeLetters(letters)
+    for (const group of groups) this.#write(group)
+    return others
   }
 
   get(id: number): RangeLetter | undefined {
@@ -164,7 +152,7 @@ export class LetterRanges {
 
   /** The oldest open letters of a destination: at least `count` if there are as many. */
   oldest(destination: number, count: number): RangeLetter[] {
-    const ranges = this.#statements.oldest.all(destination, Math.ceil(count / FEWEST)) as unknown as RangeRow[]
+    const ranges = this.#statements.oldest.all(destination, Math.ceil(count / FEWEST_ALIKE)) as unknown as RangeRow[]
     const found: RangeLetter[] = []
     for (const range of ranges) {
       if (found.length >= count) break
@@ -288,32 +276,6 @@ export class LetterRanges {
     this.#unpacked = { first, events: unpackEvents(places, events) }
     return this.#unpacked.events
   }
-}
-
-function isPlain({ replayId, attempts, requests }: DeadLetterWrite): boolean {
-  return replayId === null && attempts === 0 && requests === null
-}
-
-/** Fields that the letters of a range share; delivery gave them up within milliseconds, so they also share the time. */
-function sharedBy(letter: DeadLetterWrite): string {
-  const { destinationId, sourceId, partition, stage, reason, lastStatus, lastAnswer, revision } = letter
-  return JSON.stringify([destinationId, sourceId, partition, stage, reason, lastStatus, lastAnswer, revision])
-}
-
-function* chunksOf(letters: readonly DeadLetterWrite[]): Generator<DeadLetterWrite[]> {
-  let chunk: DeadLetterWrite[] = []
-  let bytes = 0
-  for (const letter of letters) {
-    const size = Buffer.byteLength(letter.event)
-    if (chunk.length > 0 && (chunk.length === MOST || bytes + size > MAX_EVENT_BYTES)) {
-      yield chunk
-      chunk = []
-      bytes = 0
-    }
-    chunk.push(letter)
-    bytes += size
-  }
-  yield chunk
 }
 
 function mayComeBefore(range: RangeRow, letter: RangeLetter): boolean {

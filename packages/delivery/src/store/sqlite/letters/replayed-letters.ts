@@ -1,11 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { mergedRequests } from '../../../lane/merged-requests.ts'
-import type { RequestHistory } from '../../../lane/request-history.ts'
 import { rowOfDeadLetterId } from '../../dead-letter-id.ts'
-import type { ReplayWait } from '../../dead-letter-store.ts'
 import { DEAD_LETTER_STATES } from '../../dead-letter-store.ts'
-import type { JourneyWrite, ReplayedWrite } from '../../flush.ts'
-import { STAGES } from '../../flush.ts'
+import { type ReplayedWrite, STAGES } from '../../flush.ts'
+import { lastStatusOf, requestsAfter, type StoredAttempts, waitAfter } from '../../letters/replayed-letter.ts'
 import type { StoredNames } from '../stored-names.ts'
 import { writable } from '../writable.ts'
 
@@ -28,7 +25,7 @@ export class ReplayedLetters {
   constructor(db: DatabaseSync, names: StoredNames) {
     this.#names = names
     this.#statements = {
-      get: db.prepare('SELECT state, attempts, requests, replay, wait FROM dead_letters WHERE id = ?'),
+      get: db.prepare('SELECT state, requests, replay, wait FROM dead_letters WHERE id = ?'),
       of: db.prepare(
         `SELECT id FROM dead_letters WHERE state > 0 AND state = ? AND replay = ?
          ORDER BY destination, partition, offset, idx, id`,
@@ -66,21 +63,17 @@ export class ReplayedLetters {
     const id = rowOfDeadLetterId(replayed.letterId)!
     const row = this.#statements.get.get(id) as Row | undefined
     if (row?.state !== REPLAYING) return
-    const before = row.requests === null ? null : (JSON.parse(row.requests) as RequestHistory[])
-    const merged = (after: readonly RequestHistory[] | null) => jsonOrNull(mergedRequests(before, after))
     const job = this.#names.text(row.replay)
     const { resolve, resolveLeftOut, giveUp, countDelivered, countFiltered, countDeadLettered } = this.#statements
     switch (replayed.kind) {
       case 'journey': {
         const { outcome, at, attempts, requests, revision } = replayed.journey
         if (outcome === 'waiting') {
-          // If the event has left memory, its attempts are only here.
-          const kept = row.wait === null ? null : (JSON.parse(row.wait) as ReplayWait).requests
-          this.#statements.wait.run(JSON.stringify({ ...waitOf(replayed.journey), requests: requests ?? kept }), id)
+          this.#statements.wait.run(waitAfter(row.wait, replayed.journey), id)
           return
         }
-        const status = requests?.at(-1)?.attempts.at(-1)?.status ?? 0
-        resolve.run(...writable([RESOLVED, at, null, attempts, status, merged(requests), revision, id]))
+        const after = requestsAfter(row.requests, requests)
+        resolve.run(...writable([RESOLVED, at, null, attempts, lastStatusOf(replayed.journey), after, revision, id]))
         countDelivered.run(job)
         return
       }
@@ -94,8 +87,8 @@ export class ReplayedLetters {
         const { stage, reason, attempts, lastStatus, lastAnswer, requests, revision } = replayed.letter
         const answer = lastAnswer === null ? null : this.#names.number(lastAnswer)
         const why = this.#names.number(reason)
-        const facts = [OPEN, STAGES.indexOf(stage), why, attempts, lastStatus, answer, merged(requests), revision, id]
-        giveUp.run(...writable(facts))
+        const facts = [OPEN, STAGES.indexOf(stage), why, attempts, lastStatus, answer]
+        giveUp.run(...writable([...facts, requestsAfter(row.requests, requests), revision, id]))
         countDeadLettered.run(job)
         return
       }
@@ -112,19 +105,7 @@ export class ReplayedLetters {
   }
 }
 
-function waitOf(journey: JourneyWrite): ReplayWait {
-  const { attempts, deliveredRequests, firstAttemptAt, dueAt, requests, at } = journey
-  return { attempts, deliveredRequests, firstAttemptAt, dueAt, requests, at }
-}
-
-function jsonOrNull(requests: readonly RequestHistory[] | null): string | null {
-  return requests === null || requests.length === 0 ? null : JSON.stringify(requests)
-}
-
-interface Row {
+interface Row extends StoredAttempts {
   state: number
-  attempts: number
-  requests: string | null
   replay: number
-  wait: string | null
 }

@@ -1,8 +1,8 @@
 import { DatabaseSync } from 'node:sqlite'
 import { outcomeOfDeadLetter } from '../../dead-letter-outcome.ts'
 import { DEAD_LETTER_STATES } from '../../dead-letter-store.ts'
-import { ENTRY_BYTES, readEntry } from '../../outcome-block.ts'
 import type { RecordedOutcome, SoughtEvent } from '../../outcomes-of-events.ts'
+import { SoughtEvents, SoughtOutcomes } from '../../sought-outcomes.ts'
 import { LetterRanges } from '../letters/letter-ranges.ts'
 import { StoredNames } from '../stored-names.ts'
 
@@ -55,10 +55,10 @@ export class OutcomeReader implements Disposable {
   outcomesOf(partition: number, events: readonly SoughtEvent[]): RecordedOutcome[][] {
     const found: RecordedOutcome[][] = events.map(() => [])
     if (events.length === 0) return found
-    const sought = new Sought(events)
+    const sought = new SoughtEvents(events)
     for (const { id } of this.#statements.destinations.all() as { id: number }[]) {
       const destinationId = this.#names.text(id)
-      for (const [at, { outcome, reason }] of this.#at(id, partition, events, sought)) {
+      for (const [at, { outcome, reason }] of this.#at(id, partition, sought)) {
         found[at]!.push({ destinationId, outcome, reason })
       }
     }
@@ -69,24 +69,15 @@ export class OutcomeReader implements Disposable {
     this.#db.close()
   }
 
-  /** Outcomes of one destination. A later record of an event replaces an earlier one. */
-  #at(destination: number, partition: number, events: readonly SoughtEvent[], sought: Sought) {
-    const { first, last } = sought
+  /** Outcomes of one destination. */
+  #at(destination: number, partition: number, sought: SoughtEvents) {
+    const { firstOffset: first, lastOffset: last } = sought
     const { ranges, blocks, replayBlocks, journeys, replayJourneys, deadLetters } = this.#statements
-    const found = new Map<number, Omit<RecordedOutcome, 'destinationId'>>()
-    const put = (offset: number, index: number, outcome: RecordedOutcome['outcome'], reason: string | null) => {
-      const at = sought.find(offset, index)
-      if (at !== undefined) found.set(at, { outcome, reason })
-    }
+    const outcomes = new SoughtOutcomes(sought)
     for (const each of ranges.iterate(destination, partition, last, first)) {
-      const range = each as unknown as RangeRow
-      const source = range.source === null ? undefined : this.#names.text(range.source)
-      for (const [at, { offset, sourceId }] of events.entries()) {
-        const isInside = offset >= range.from_offset && offset < range.to_offset
-        if (isInside && (source === undefined || source === sourceId)) {
-          found.set(at, { outcome: range.outcome, reason: range.reason })
-        }
-      }
+      const { source, from_offset, to_offset, outcome, reason } = each as unknown as RangeRow
+      const sourceId = source === null ? undefined : this.#names.text(source)
+      outcomes.putRange({ sourceId, fromOffset: from_offset, toOffset: to_offset }, { outcome, reason })
     }
     // A replay of the log counts once it has an outcome.
     for (const [ofBlocks, ofJourneys] of [
@@ -94,16 +85,11 @@ export class OutcomeReader implements Disposable {
       [replayBlocks, replayJourneys],
     ] as const) {
       for (const { entries } of ofBlocks.iterate(destination, partition, first, last)) {
-        const { buffer, byteOffset, byteLength } = entries as Uint8Array
-        const block = Buffer.from(buffer, byteOffset, byteLength)
-        for (let at = 0; at < block.length; at += ENTRY_BYTES) {
-          const { offset, index, outcome, reason } = readEntry(block, at)
-          put(offset, index, outcome, reason)
-        }
+        outcomes.putEntries(entries as Uint8Array)
       }
       for (const each of ofJourneys.iterate(destination, partition, first, last)) {
-        const { offset, idx, outcome, reason } = each as unknown as JourneyRow
-        put(offset, idx, outcome, reason)
+        const journey = each as unknown as JourneyRow
+        outcomes.put(journey.offset, journey.idx, journey)
       }
     }
     const packed = this.#ranges.between(destination, partition, first, last)
@@ -111,35 +97,9 @@ export class OutcomeReader implements Disposable {
     for (const { offset, idx, state, reason, end_reason } of [...packed, ...letters]) {
       const endReason = end_reason === null ? null : this.#names.text(end_reason)
       const letter = { state: DEAD_LETTER_STATES[state]!, reason: this.#names.text(reason), endReason }
-      const shown = outcomeOfDeadLetter(letter)
-      put(offset, idx, shown.outcome, shown.reason)
+      outcomes.put(offset, idx, outcomeOfDeadLetter(letter))
     }
-    return found
-  }
-}
-
-/** Finds an event of a list by its place. */
-class Sought {
-  readonly first: number
-  readonly last: number
-  readonly #byOffset = new Map<number, Map<number, number>>()
-
-  constructor(events: readonly SoughtEvent[]) {
-    let first = Number.POSITIVE_INFINITY
-    let last = 0
-    for (const [at, { offset, index }] of events.entries()) {
-      first = Math.min(first, offset)
-      last = Math.max(last, offset)
-      const others = this.#byOffset.get(offset)
-      if (others === undefined) this.#byOffset.set(offset, new Map([[index, at]]))
-      else others.set(index, at)
-    }
-    this.first = first
-    this.last = last
-  }
-
-  find(offset: number, index: number): number | undefined {
-    return this.#byOffset.get(offset)?.get(index)
+    return outcomes.found
   }
 }
 

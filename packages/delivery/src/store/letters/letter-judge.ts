@@ -1,16 +1,20 @@
-import type { SQLInputValue } from 'node:sqlite'
-import type { DeadLetterFilter } from '../../dead-letter-store.ts'
-import { STAGES } from '../../flush.ts'
-import type { StoredNames } from '../stored-names.ts'
+import type { DeadLetterFilter } from '../dead-letter-store.ts'
+import { STAGES } from '../flush.ts'
 
-/** The columns of a dead letter that filters use. */
+/** The columns of a dead letter that filters use; names and texts as numbers. */
 export interface JudgedLetter {
   readonly source: number
   readonly stage: number
   readonly reason: number
   readonly dead_at: number
-  /** Empty unless `needsPayload`. */
-  readonly event: SQLInputValue
+  /** JSON of the stored event; empty unless `needsPayload`. */
+  readonly event: unknown
+}
+
+/** Numbers of the names that a filter asks for; undefined: any. */
+export interface SoughtNames {
+  readonly source: number | undefined
+  readonly reason: number | undefined
 }
 
 /** Whether a filter uses a field of the payload. */
@@ -19,9 +23,10 @@ export function needsPayload({ userId, messageId }: DeadLetterFilter): boolean {
 }
 
 /** Tests dead letters of the right state and destination one by one, so the caller can count them. */
-export function letterJudge(filter: DeadLetterFilter, names: StoredNames): (letter: JudgedLetter) => boolean {
-  const source = names.sought(filter.sourceId)
-  const reason = names.sought(filter.reason)
+export function letterJudge(
+  filter: DeadLetterFilter,
+  { source, reason }: SoughtNames,
+): (letter: JudgedLetter) => boolean {
   const stage = filter.stage === undefined ? undefined : (STAGES as readonly string[]).indexOf(filter.stage)
   const { from = Number.NEGATIVE_INFINITY, to = Number.POSITIVE_INFINITY, userId, messageId } = filter
   return (letter) => {

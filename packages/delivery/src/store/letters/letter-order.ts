@@ -1,4 +1,4 @@
-import type { PartPlace } from '../../job-store.ts'
+import type { PartPlace } from '../job-store.ts'
 
 /** Position of a dead letter in the replay order, which is the order of places in the log. */
 export interface LetterStand {

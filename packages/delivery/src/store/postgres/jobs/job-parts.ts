@@ -1,0 +1,194 @@
+import type { Queries } from '@millrace/postgres'
+import { deadLetterId, rowOfDeadLetterId } from '../../dead-letter-id.ts'
+import type { DeadLetterFilter } from '../../dead-letter-store.ts'
+import type { LetterSelection, PartPlace } from '../../job-store.ts'
+import { type JudgedLetter, letterJudge, needsPayload } from '../../letters/letter-judge.ts'
+import { compareLetters, type LetterStand, standOf } from '../../letters/letter-order.ts'
+import { OPEN } from '../letters/letter-rows.ts'
+import { IS_GONE, idValues, LETTERS_BY_ID, LETTERS_OF_RANGE, PLACES_OF_RANGE } from '../letters/letter-sql.ts'
+import type { StoredNames } from '../stored-names.ts'
+
+/** Maximum of letters read in one step. */
+const MAX_LOOKED_AT = 5_000
+/** Letters of one query; events may be large. */
+const ROWS_WITHOUT_EVENTS = 1_000
+const ROWS_WITH_EVENTS = 100
+/** Ranges of one query; more, if many of them overlap at one place. */
+const RANGES = 4
+
+type Reads = Pick<Queries, 'rows'>
+
+/** The selection of a part. */
+export interface LetterPart {
+  readonly destination: number
+  readonly filter: DeadLetterFilter
+  /** The job excludes later dead letters. */
+  readonly lastLetter: number
+  /** Ids, if the request listed some. */
+  readonly letters: readonly number[] | null
+}
+
+export interface PartStep {
+  /** Ids of open dead letters, in the order in which their events were accepted. */
+  readonly ids: readonly number[]
+  readonly place: PartPlace
+  readonly isAtEnd: boolean
+}
+
+/**
+ * Reads the open dead letters of one destination ordered by place, which is the order per user in which they are
+ * replayed. The place of a walk is the last dead letter that it read.
+ */
+export class JobParts {
+  readonly #names: StoredNames
+
+  constructor(names: StoredNames) {
+    this.#names = names
+  }
+
+  /** The destinations of a selection, each with the listed ids. */
+  async divide(
+    queries: Reads,
+    selection: LetterSelection,
+    destinationIds: readonly string[],
+  ): Promise<Map<number, readonly number[] | null>> {
+    const known = await Promise.all(destinationIds.map((id) => this.#names.sought(id)))
+    if ('filter' in selection) {
+      const wanted = await this.#names.sought(selection.filter.destinationId)
+      const destinations = wanted === undefined ? known : known.filter((id) => id === wanted)
+      const dead = await queries.rows<{ id: number }>(WITH_LETTERS, [destinations])
+      return new Map(dead.map(({ id }) => [id, null]))
+    }
+    const named = new Map(selection.ids.map((id) => [rowOfDeadLetterId(id) ?? -1, id]))
+    const rows = await queries.rows<NamedRow>(NAMED, idValues([...named.keys()]))
+    const letters = rows
+      .filter(({ id, dead_at, destination }) => {
+        return deadLetterId(id, dead_at) === named.get(id) && known.includes(destination)
+      })
+      .sort(compareLetters)
+    const parts = Map.groupBy(letters, ({ destination }) => destination)
+    return new Map([...parts].map(([destination, of]) => [destination, of.map(({ id }) => id)]))
+  }
+
+  /** The next dead letters, at most `limit`. */
+  step(queries: Reads, part: LetterPart, after: PartPlace, limit: number): Promise<PartStep> {
+    if (part.letters === null) return this.#walk(queries, part, after, limit)
+    return namedStep(queries, part.letters, after[0] ?? 0, limit)
+  }
+
+  async #walk(queries: Reads, part: LetterPart, after: PartPlace, limit: number): Promise<PartStep> {
+    const { filter, lastLetter } = part
+    const isWanted = letterJudge(filter, await this.#names.soughtBy(filter))
+    const ids: number[] = []
+    let place = after
+    let lookedAt = 0
+    for await (const row of byPlace(queries, part, after)) {
+      if (ids.length >= limit || lookedAt >= MAX_LOOKED_AT) return { ids, place, isAtEnd: false }
+      lookedAt++
+      place = [row.partition, row.offset, row.idx, row.id]
+      if (row.state === OPEN && row.id <= lastLetter && isWanted(row)) ids.push(row.id)
+    }
+    return { ids, place, isAtEnd: true }
+  }
+}
+
+async function namedStep(queries: Reads, letters: readonly number[], from: number, limit: number): Promise<PartStep> {
+  const ids: number[] = []
+  let at = from
+  while (at < letters.length && ids.length < limit) {
+    const next = letters.slice(at, at + ROWS_WITHOUT_EVENTS)
+    const rows = await queries.rows<NamedRow>(NAMED, idValues(next))
+    const open = new Set(rows.filter(({ state }) => state === OPEN).map(({ id }) => id))
+    for (const id of next) {
+      if (ids.length === limit) break
+      if (open.has(id)) ids.push(id)
+      at++
+    }
+  }
+  return { ids, place: [at], isAtEnd: at === letters.length }
+}
+
+/** The dead letters of a destination after a place, ordered by place. */
+async function* byPlace(queries: Reads, part: LetterPart, after: PartPlace): AsyncGenerator<WalkedRow> {
+  const hasEvents = needsPayload(part.filter)
+  const most = hasEvents ? ROWS_WITH_EVENTS : ROWS_WITHOUT_EVENTS
+  let from = standOf(after)
+  for (let ranges = RANGES; ; ) {
+    const text = walkQuery({ hasEvents, rows: most, ranges })
+    const values = [part.destination, from.partition, from.offset, from.idx, from.id]
+    const found = await queries.rows<Found>(text, values)
+    const letters = found.filter((letter): letter is FoundLetter => letter.id !== null).sort(compareLetters)
+    const rows = letters.filter(({ range }) => range === null)
+    const begun = new Map(found.filter(({ range }) => range !== null).map((each) => [each.range, each]))
+    const isComplete = rows.length < most && begun.size < ranges
+    // From here on, the answer may lack a row, or a letter of a range that was not read.
+    const lastRow = rows.length < most ? undefined : rows.at(-1)!
+    const lastRange = begun.size < ranges ? undefined : [...begun.values()].map(beginOf).sort(compareLetters).at(-1)!
+    const known = letters.filter(
+      (letter) =>
+        (lastRow === undefined || compareLetters(letter, lastRow) <= 0) &&
+        (lastRange === undefined || compareLetters(letter, lastRange) < 0),
+    )
+    yield* known
+    if (isComplete) return
+    const last = known.at(-1)
+    // Without a letter before the last range, all these ranges overlap: only more of them show which letter comes next.
+    if (last === undefined) ranges *= 2
+    else {
+      from = last
+      ranges = RANGES
+    }
+  }
+}
+
+/** Before the first letter of a range. */
+function beginOf({ partition, first_offset }: Found): LetterStand {
+  return { partition, offset: first_offset!, idx: -1, id: -1 }
+}
+
+const WITH_LETTERS = `
+  SELECT id FROM unnest($1::bigint[]) AS known(id)
+  WHERE EXISTS (SELECT 1 FROM dead_letter WHERE destination = known.id)
+    OR EXISTS (SELECT 1 FROM letter_range WHERE destination = known.id)`
+
+const NAMED = `SELECT id, destination, partition, "offset", idx, state, dead_at FROM (${LETTERS_BY_ID}) l`
+
+/** Rows and ranges of the destination $1 after the place ($2, $3, $4, $5), each ordered by place. */
+function walkQuery(of: { hasEvents: boolean; rows: number; ranges: number }): string {
+  const { hasEvents, rows, ranges } = of
+  const shared = ['partition', 'state', 'source', 'stage', 'reason', 'dead_at']
+  return `
+    (SELECT NULL::bigint AS range, NULL::bigint AS first_offset, id, "offset", idx, ${shared.join(', ')},
+       ${hasEvents ? 'event' : "'' AS event"}
+     FROM dead_letter WHERE destination = $1 AND (partition, "offset", idx, id) > ($2, $3, $4, $5)
+     ORDER BY partition, "offset", idx, id LIMIT ${rows})
+    UNION ALL
+    SELECT r.first, r.first_offset, r.first + u.at - 1, u."offset", u.idx, ${shared.map((name) => `r.${name}`).join(', ')},
+      ${hasEvents ? 'u.event' : "''"}
+    FROM (
+      SELECT * FROM letter_range WHERE destination = $1 AND state = ${OPEN}
+        AND (partition > $2 OR (partition = $2 AND last_offset >= $3))
+      ORDER BY partition, first_offset, first LIMIT ${ranges}
+    ) r
+    LEFT JOIN LATERAL ${hasEvents ? LETTERS_OF_RANGE : PLACES_OF_RANGE}
+      ON NOT ${IS_GONE} AND (r.partition, u."offset", u.idx, r.first + u.at - 1) > ($2, $3, $4, $5)`
+}
+
+interface NamedRow extends LetterStand {
+  readonly destination: number
+  readonly state: number
+  readonly dead_at: number
+}
+
+interface WalkedRow extends JudgedLetter, LetterStand {
+  readonly state: number
+}
+
+/** A letter; or, with `id` null, a range whose letters come before the place. `range` is null for a row. */
+interface Found extends Omit<WalkedRow, 'id'> {
+  readonly id: number | null
+  readonly range: number | null
+  readonly first_offset: number | null
+}
+
+type FoundLetter = Found & { readonly id: number }

@@ -1,0 +1,373 @@
+import type { Queries } from '@millrace/postgres'
+import type { Clock } from '@millrace/std'
+import { rowOfDeadLetterId } from '../../dead-letter-id.ts'
+import type { DeadLetterFilter, DeadLetterRow } from '../../dead-letter-store.ts'
+import type { JourneyWrite } from '../../flush.ts'
+import type {
+  ChangedJob,
+  Job,
+  JobState,
+  JobStore,
+  NewJob,
+  NewLetterJob,
+  NewLogJob,
+  TakeLetters,
+  TakenEvents,
+} from '../../job-store.ts'
+import { DISCARDED_BY_PERSON } from '../../letters/letter-limits.ts'
+import { ENTRY_BYTES } from '../../outcome-block.ts'
+import type { ShardFence } from '../../shard-fence.ts'
+import { type DayTables, dayOf } from '../day-tables.ts'
+import type { BlockRows } from '../flush/block-writes.ts'
+import { addToJobs, JobCounts } from '../flush/flush-counts.ts'
+import { assertOwned } from '../lease-fence.ts'
+import type { LetterChanges } from '../letters/letter-changes.ts'
+import type { LetterReads } from '../letters/letter-reads.ts'
+import { IDS_OF_NUMBER, REPLAYING } from '../letters/letter-rows.ts'
+import { blocksAsJson, upsertBlocks } from '../outcomes/block-rows.ts'
+import {
+  JOURNEY_NAMES,
+  JOURNEY_WITHOUT_REQUESTS,
+  type JourneyRow,
+  journeyOf,
+  journeysAsJson,
+  namesOfJourney,
+  upsertJourneys,
+} from '../outcomes/journey-rows.ts'
+import type { StoredNames } from '../stored-names.ts'
+import type { Transactions } from '../transactions.ts'
+import { JobParts, type LetterPart, type PartStep } from './job-parts.ts'
+import { jobOfId, jobsWhere } from './job-rows.ts'
+
+const FINAL: readonly JobState[] = ['done', 'cancelled', 'failed']
+
+export interface PostgresJobsOptions {
+  readonly transactions: Transactions
+  readonly names: StoredNames
+  readonly fence: ShardFence | undefined
+  readonly reads: LetterReads
+  readonly changes: LetterChanges
+  readonly days: DayTables
+  readonly blocks: BlockRows
+  readonly clock: Clock
+  readonly writer: number
+}
+
+export class PostgresJobs implements JobStore {
+  readonly #options: PostgresJobsOptions
+  readonly #parts: JobParts
+
+  constructor(options: PostgresJobsOptions) {
+    this.#options = options
+    this.#parts = new JobParts(options.names)
+  }
+
+  async createOfLetters(job: NewLetterJob): Promise<Job> {
+    return this.#write((queries) => this.#create(queries, job))
+  }
+
+  async createOfLog(job: NewLogJob): Promise<Job> {
+    const { destinationIds, starts, selection } = job
+    const number = await this.#options.names.numbers(destinationIds)
+    return this.#write(async (queries) => {
+      const row = await insertJob(queries, job, { kind: 'replay', origin: 'log', filter: selection, lastLetter: 0 })
+      const parts = destinationIds.flatMap((id) =>
+        starts.map((start, partition) => ({ destination: number(id), partition, letters: null, place: start })),
+      )
+      await insertParts(queries, row, parts)
+      return (await jobOfId(queries, job.id))!
+    })
+  }
+
+  async createOfLetter({ letterId, job }: Parameters<JobStore['createOfLetter']>[0]) {
+    const row = rowOfDeadLetterId(letterId)
+    if (row === undefined) return undefined
+    await this.#options.names.number(job.id)
+    return this.#write((queries) => this.#replayOne(queries, letterId, row, job))
+  }
+
+  get(id: string): Promise<Job | undefined> {
+    return jobOfId(this.#options.reads.queries, id)
+  }
+
+  async list({ limit, before }: Parameters<JobStore['list']>[0]): Promise<{ jobs: Job[]; next: number | null }> {
+    const values = [before ?? Number.MAX_SAFE_INTEGER, limit + 1]
+    const found = await this.#where('WHERE number < $1 ORDER BY number DESC LIMIT $2', values)
+    const next = found.length > limit ? found[limit - 1]!.number : null
+    return { jobs: found.slice(0, limit).map(({ job }) => job), next }
+  }
+
+  async unfinished(): Promise<Job[]> {
+    return (await this.#where('WHERE finished_at IS NULL ORDER BY number')).map(({ job }) => job)
+  }
+
+  change({ id, from, to, at }: Parameters<JobStore['change']>[0]): Promise<ChangedJob | undefined> {
+    return this.#write((queries) => changeJob(queries, { id, from, to, at }))
+  }
+
+  async end({ id, to, at }: Parameters<JobStore['end']>[0]): Promise<ChangedJob | undefined> {
+    const replay = await this.#options.names.sought(id)
+    return this.#write(async (queries) => {
+      const changed = await changeJob(queries, { id, from: ['queued', 'running', 'paused'], to, at })
+      if (changed?.isChanged) {
+        await this.#options.changes.reopen(queries, replay!)
+        await queries.run("DELETE FROM journey WHERE outcome = 'waiting' AND replay > 0 AND replay = $1", [replay])
+      }
+      return changed
+    })
+  }
+
+  async countLetters({ jobId, destinationId, after }: Parameters<JobStore['countLetters']>[0]) {
+    const { queries } = this.#options.reads
+    const part = await this.#part(queries, jobId, destinationId, '')
+    if (part === undefined) return { count: 0, next: null }
+    const { ids, place, isAtEnd } = await this.#parts.step(queries, part, after, Number.POSITIVE_INFINITY)
+    return { count: ids.length, next: isAtEnd ? null : place }
+  }
+
+  async setMatched({ jobId, matched }: Parameters<JobStore['setMatched']>[0]): Promise<void> {
+    await this.#write((queries) => queries.run('UPDATE job SET matched = $1 WHERE id = $2', [matched, jobId]))
+  }
+
+  async discardLetters({ jobId, destinationId, limit, at }: TakeLetters): Promise<{ count: number; isAtEnd: boolean }> {
+    const reason = await this.#options.names.number(DISCARDED_BY_PERSON)
+    return this.#write(async (queries) => {
+      const part = await this.#part(queries, jobId, destinationId, LOCKED)
+      if (part === undefined) return { count: 0, isAtEnd: true }
+      const step = await this.#step(queries, part, limit)
+      const { length: count } = await this.#options.changes.discard(queries, step.ids, reason, at)
+      const counted = 'UPDATE job SET taken = taken + $1, discarded = discarded + $1 WHERE number = $2'
+      await queries.run(counted, [count, part.job])
+      return { count, isAtEnd: step.isAtEnd }
+    })
+  }
+
+  async takeLetters({ jobId, destinationId, limit, at }: TakeLetters): ReturnType<JobStore['takeLetters']> {
+    const replay = await this.#options.names.number(jobId)
+    return this.#write((queries) => this.#take(queries, { jobId, destinationId, limit, at }, replay))
+  }
+
+  async replayingLetters(jobId: string): Promise<DeadLetterRow[]> {
+    const { names, reads, transactions } = this.#options
+    const rows = await transactions.pool.query<{ id: number }>(
+      `SELECT id FROM dead_letter WHERE state > 0 AND state = ${REPLAYING} AND replay = $1
+       ORDER BY destination, partition, "offset", idx, id`,
+      [await names.sought(jobId)],
+    )
+    return reads.byRow(rows.map(({ id }) => id))
+  }
+
+  async takeEvents(taken: TakenEvents): Promise<number[]> {
+    const { days, clock, names, fence } = this.#options
+    const { jobId, destinationId, partition, place, isAtEnd, waits, filtered } = taken
+    const day = dayOf(clock.now())
+    if (filtered.length > 0) await days.make(day)
+    const number = await names.numbers([jobId, destinationId, ...waits.flatMap(namesOfJourney)])
+    return this.#write(async (queries) => {
+      await assertOwned(queries, fence, [partition])
+      const waiting = await queries.rows<{ offset: number; idx: number }>(WAITING_AT, [
+        ...[
+          number(destinationId),
+          partition,
+          JSON.stringify(waits.map(({ offset, index }) => ({ offset, idx: index }))),
+        ],
+      ])
+      const known = new Set(waiting.map(({ offset, idx }) => `${offset} ${idx}`))
+      const indexes = [...waits.keys()].filter((i) => !known.has(`${waits[i]!.offset} ${waits[i]!.index}`))
+      const journeys = indexes.map((i) => waits[i]!)
+      if (journeys.length > 0) await queries.run(upsertJourneys('$1'), [journeysAsJson(journeys, number)])
+      const counts = new JobCounts()
+      if (filtered.length > 0) {
+        const placed = this.#options.blocks.placeAlone(filtered)
+        const { rows, entries } = blocksAsJson(placed, { day, writer: this.#options.writer, names: number })
+        await queries.run(upsertBlocks('$1', '$2'), [rows, entries])
+        for (const block of filtered) counts.addBlock(block)
+      }
+      const leftOut = filtered.reduce((sum, { entries }) => sum + entries.length / ENTRY_BYTES, 0)
+      await queries.run(MOVE_PART_OF_LOG, [JSON.stringify(place), isAtEnd, jobId, number(destinationId), partition])
+      await queries.run('UPDATE job SET taken = taken + $1 WHERE id = $2', [indexes.length + leftOut, jobId])
+      const counted = counts.asJson()
+      if (counted !== undefined) await queries.run(addToJobs('$1'), [counted])
+      return indexes
+    })
+  }
+
+  async replayingEvents(jobId: string): Promise<JourneyWrite[]> {
+    const { names, transactions } = this.#options
+    const rows = await transactions.pool.query<JourneyRow>(
+      `SELECT ${JOURNEY_WITHOUT_REQUESTS} FROM journey j ${JOURNEY_NAMES}
+       WHERE j.outcome = 'waiting' AND j.replay > 0 AND j.replay = $1 ORDER BY j.destination, j."offset", j.idx`,
+      [await names.sought(jobId)],
+    )
+    return rows.map(journeyOf)
+  }
+
+  async reopenForgotten(): Promise<void> {
+    await this.#write((queries) => this.#options.changes.reopenForgotten(queries))
+  }
+
+  async #create(queries: Queries, job: NewLetterJob): Promise<Job> {
+    const { selection, kind } = job
+    const filter = 'filter' in selection ? selection.filter : null
+    const lastLetter = await lastLetterId(queries)
+    const number = await insertJob(queries, job, { kind, origin: 'dead_letters', filter, lastLetter })
+    const divided = await this.#parts.divide(queries, selection, job.destinationIds)
+    const parts = [...divided].map(([destination, letters]) => ({ destination, partition: 0, letters, place: [] }))
+    await insertParts(queries, number, parts)
+    return (await jobOfId(queries, job.id))!
+  }
+
+  async #replayOne(queries: Queries, letterId: string, row: number, job: Omit<NewJob, 'isDryRun'>) {
+    const { reads, changes, names } = this.#options
+    await changes.unpack(queries, [row])
+    await queries.rows('SELECT id FROM dead_letter WHERE id = $1 FOR UPDATE', [row])
+    const letter = await reads.get(letterId, queries)
+    if (letter?.state !== 'open') return letter && { letter, job: undefined }
+    const { destinationId } = letter
+    const selection = { ids: [letterId] }
+    await this.#create(queries, { ...job, kind: 'replay', isDryRun: false, selection, destinationIds: [destinationId] })
+    await queries.run('UPDATE job SET matched = 1 WHERE id = $1', [job.id])
+    const replay = await names.number(job.id)
+    await this.#take(queries, { jobId: job.id, destinationId, limit: 1, at: job.at }, replay)
+    return { letter, job: await jobOfId(queries, job.id) }
+  }
+
+  async #take(queries: Queries, { jobId, destinationId, limit, at }: TakeLetters, replay: number) {
+    const part = await this.#part(queries, jobId, destinationId, LOCKED)
+    if (part === undefined) return { letters: [], isAtEnd: true }
+    const step = await this.#step(queries, part, limit)
+    const taken = await this.#options.changes.take(queries, step.ids, replay, at)
+    await queries.run('UPDATE job SET taken = taken + $1 WHERE number = $2', [taken.size, part.job])
+    const ids = step.ids.filter((id) => taken.has(id))
+    return { letters: await this.#options.reads.byRow(ids, queries), isAtEnd: step.isAtEnd }
+  }
+
+  /** The next dead letters of a part; the caller processes them. */
+  async #step(queries: Queries, part: PlacedPart, limit: number): Promise<PartStep> {
+    const step = await this.#parts.step(queries, part, part.place, limit)
+    const values = [JSON.stringify(step.place), step.isAtEnd, part.job, part.destination]
+    await queries.run(MOVE_PART_OF_LETTERS, values)
+    return step
+  }
+
+  async #part(
+    queries: Pick<Queries, 'rows'>,
+    jobId: string,
+    destinationId: string,
+    lock: string,
+  ): Promise<PlacedPart | undefined> {
+    const destination = await this.#options.names.sought(destinationId)
+    const [row] = await queries.rows<PartRow>(`${PART} ${lock}`, [jobId, destination])
+    if (row === undefined) return undefined
+    return {
+      job: row.job,
+      destination: row.destination,
+      filter: row.filter === null ? {} : (JSON.parse(row.filter) as DeadLetterFilter),
+      lastLetter: row.last_letter,
+      letters: row.letters === null ? null : (JSON.parse(row.letters) as number[]),
+      place: JSON.parse(row.place) as number[],
+    }
+  }
+
+  #where(end: string, values: readonly unknown[] = []): Promise<{ job: Job; number: number }[]> {
+    return jobsWhere(this.#options.reads.queries, end, values)
+  }
+
+  #write<T>(work: (queries: Queries) => Promise<T>): Promise<T> {
+    return this.#options.transactions.write(work)
+  }
+}
+
+async function changeJob(
+  queries: Queries,
+  { id, from, to, at }: Parameters<JobStore['change']>[0],
+): Promise<ChangedJob | undefined> {
+  const values = [to, FINAL.includes(to) ? at : null, id, from]
+  const changed = await queries.run(
+    'UPDATE job SET state = $1, finished_at = $2 WHERE id = $3 AND state = ANY ($4)',
+    values,
+  )
+  if (changed > 0 && FINAL.includes(to)) await queries.run(FORGET_LETTERS, [id])
+  const job = await jobOfId(queries, id)
+  return job && { job, isChanged: changed > 0 }
+}
+
+interface JobFacts {
+  readonly kind: Job['kind']
+  readonly origin: 'dead_letters' | 'log'
+  readonly filter: object | null
+  readonly lastLetter: number
+}
+
+/** @returns the number of the new job. */
+async function insertJob(
+  queries: Queries,
+  job: NewJob,
+  { kind, origin, filter, lastLetter }: JobFacts,
+): Promise<number> {
+  const { id, isDryRun, ratePerSecond, createdBy, at } = job
+  const json = filter === null ? null : JSON.stringify(filter)
+  const [row] = await queries.rows<{ number: number }>(
+    `INSERT INTO job (id, kind, origin, state, is_dry_run, rate, filter, last_letter, taken, discarded, created_by, created_at)
+     VALUES ($1, $2, $3, 'queued', $4, $5, $6, $7, 0, 0, $8, $9) RETURNING number`,
+    [id, kind, origin, isDryRun, ratePerSecond, json, lastLetter, createdBy, at],
+  )
+  return row!.number
+}
+
+interface NewPart {
+  readonly destination: number
+  readonly partition: number
+  readonly letters: readonly number[] | null
+  readonly place: readonly number[]
+}
+
+async function insertParts(queries: Queries, job: number, parts: readonly NewPart[]): Promise<void> {
+  const rows = parts.map(({ letters, place, ...part }) => {
+    return { ...part, letters: letters && JSON.stringify(letters), place: JSON.stringify(place) }
+  })
+  await queries.run(
+    `INSERT INTO job_part (job, destination, partition, letters, place, is_at_end)
+     SELECT $1, destination, partition, letters, place, FALSE
+     FROM json_to_recordset($2::json) AS row(destination bigint, partition bigint, letters text, place text)`,
+    [job, JSON.stringify(rows)],
+  )
+}
+
+/** The highest id that a dead letter may have now. */
+async function lastLetterId(queries: Queries): Promise<number> {
+  const [row] = await queries.rows<{ last: number }>(
+    'SELECT CASE WHEN is_called THEN last_value ELSE 0 END AS last FROM dead_letter_number',
+  )
+  return row!.last * IDS_OF_NUMBER + IDS_OF_NUMBER - 1
+}
+
+const LOCKED = 'FOR UPDATE OF job_part'
+const PART = `
+  SELECT job_part.job, job_part.destination, job_part.letters, job_part.place, job.filter, job.last_letter
+  FROM job_part JOIN job ON job.number = job_part.job WHERE job.id = $1 AND job_part.destination = $2 AND job_part.partition = 0`
+const MOVE_PART_OF_LETTERS =
+  'UPDATE job_part SET place = $1, is_at_end = $2 WHERE job = $3 AND destination = $4 AND partition = 0'
+const MOVE_PART_OF_LOG = `
+  UPDATE job_part SET place = $1, is_at_end = $2
+  WHERE job = (SELECT number FROM job WHERE id = $3) AND destination = $4 AND partition = $5`
+const FORGET_LETTERS = `
+  UPDATE job_part SET letters = NULL, is_at_end = TRUE WHERE job = (SELECT number FROM job WHERE id = $1)`
+const WAITING_AT = `
+  SELECT j."offset", j.idx FROM journey j
+  JOIN json_to_recordset($3::json) AS row("offset" bigint, idx bigint) ON j."offset" = row."offset" AND j.idx = row.idx
+  WHERE j.destination = $1 AND j.partition = $2 AND j.replay = 0 AND j.outcome = 'waiting'`
+
+interface PlacedPart extends LetterPart {
+  readonly job: number
+  readonly place: readonly number[]
+}
+
+interface PartRow {
+  readonly job: number
+  readonly destination: number
+  readonly letters: string | null
+  readonly place: string
+  readonly filter: string | null
+  readonly last_letter: number
+}

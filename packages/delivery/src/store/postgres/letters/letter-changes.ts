@@ -1,0 +1,112 @@
+import type { Queries } from '@millrace/postgres'
+import { COUNTED_LETTER, changeOpen, countsOf } from './letter-counts.ts'
+import { DISCARDED, OPEN, REPLAYING } from './letter-rows.ts'
+import { IS_GONE, idValues, LETTERS_OF_RANGE } from './letter-sql.ts'
+
+/** Of a destination, of a source, or of both; undefined: any. */
+export interface SoughtScope {
+  readonly destination: number | undefined
+  readonly source: number | undefined
+}
+
+/**
+ * Changes the states of dead letters in a transaction of the caller.
+ *
+ *   in a range → a row of dead_letter with the same id: `unpack`, before its state changes alone
+ *   in a range → discarded in it, all together: their destination, connection or source was removed
+ */
+export class LetterChanges {
+  /** Turns each of these dead letters into a row and keeps its id. */
+  async unpack(queries: Queries, ids: readonly number[]): Promise<void> {
+    if (ids.length === 0) return
+    const values = idValues(ids)
+    const ranges = await queries.rows(
+      'SELECT first FROM letter_range WHERE first = ANY ($1) ORDER BY first FOR UPDATE',
+      [values[1]],
+    )
+    // Now nothing changes the ranges; the next statement sees what an earlier transaction made of them.
+    if (ranges.length > 0) await queries.rows(UNPACK, values)
+  }
+
+  /** Discards those of these dead letters that are open. @returns the ids of these. */
+  async discard(queries: Queries, ids: readonly number[], reason: number, at: number): Promise<number[]> {
+    await this.unpack(queries, ids)
+    return changeOpen(queries, DISCARD, -1, [ids, reason, at])
+  }
+
+  /** Starts the replay of those of these dead letters that are open. @returns the ids of these. */
+  async take(queries: Queries, ids: readonly number[], job: number, at: number): Promise<Set<number>> {
+    await this.unpack(queries, ids)
+    return new Set(await changeOpen(queries, TAKE, -1, [ids, job, at]))
+  }
+
+  /** Deletes open dead letters completely. */
+  async drop(queries: Queries, ids: readonly number[]): Promise<void> {
+    await this.unpack(queries, ids)
+    await changeOpen(queries, DROP, -1, [ids])
+  }
+
+  /** The dead letters of a scope in the states open and replaying end. */
+  async discardAll(queries: Queries, { destination, source }: SoughtScope, reason: number, at: number): Promise<void> {
+    await queries.rows(DISCARD_ALL, [destination ?? null, source ?? null, reason, at])
+  }
+
+  /** Replaying dead letters of a job are open again. */
+  async reopen(queries: Queries, job: number): Promise<void> {
+    await changeOpen(queries, `${REOPEN} AND replay = $1 RETURNING ${COUNTED_LETTER}`, 1, [job])
+  }
+
+  /** Replaying dead letters without an unfinished job are open again. */
+  async reopenForgotten(queries: Queries): Promise<void> {
+    const ofJobs = 'SELECT name.id FROM job JOIN name ON name.name = job.id WHERE job.finished_at IS NULL'
+    await changeOpen(queries, `${REOPEN} AND replay NOT IN (${ofJobs}) RETURNING ${COUNTED_LETTER}`, 1, [])
+  }
+}
+
+const UNPACK = `
+  WITH moved AS (
+    SELECT r.first, u.at, r.destination, r.source, r.partition, u."offset", u.idx, r.state, r.stage, r.reason, u.accepted_at,
+      r.dead_at, r.last_status, r.last_answer, r.revision, r.state_at, r.end_reason, u.event
+    FROM letter_range r CROSS JOIN LATERAL ${LETTERS_OF_RANGE}
+    WHERE r.first = ANY ($2) AND r.first + u.at - 1 = ANY ($1) AND NOT ${IS_GONE}
+  ),
+  leaving AS (
+    SELECT first, array_agg((at - 1)::smallint) AS gone, count(*) AS letters, sum(octet_length(event)) AS bytes
+    FROM moved GROUP BY first
+  ),
+  shrunk AS (
+    UPDATE letter_range r SET gone = r.gone || l.gone, letters = r.letters - l.letters, event_bytes = r.event_bytes - l.bytes
+    FROM leaving l WHERE r.first = l.first AND r.letters > l.letters
+  ),
+  emptied AS (DELETE FROM letter_range r USING leaving l WHERE r.first = l.first AND r.letters <= l.letters)
+  INSERT INTO dead_letter (id, destination, source, partition, "offset", idx, state, stage, reason, accepted_at, dead_at,
+    attempts, last_status, last_answer, revision, state_at, end_reason, event)
+  SELECT first + at - 1, destination, source, partition, "offset", idx, state, stage, reason, accepted_at, dead_at,
+    0, last_status, last_answer, revision, state_at, end_reason, event FROM moved`
+
+const DISCARD = `
+  UPDATE dead_letter SET state = ${DISCARDED}, end_reason = $2, state_at = $3 WHERE id = ANY ($1) AND state = ${OPEN}
+  RETURNING ${COUNTED_LETTER}`
+
+const TAKE = `
+  UPDATE dead_letter SET state = ${REPLAYING}, state_at = $3, replay = $2, wait = NULL WHERE id = ANY ($1) AND state = ${OPEN}
+  RETURNING ${COUNTED_LETTER}`
+
+const DROP = `DELETE FROM dead_letter WHERE id = ANY ($1) AND state = ${OPEN} RETURNING ${COUNTED_LETTER}`
+
+const REOPEN = `UPDATE dead_letter SET state = ${OPEN}, wait = NULL WHERE state > 0 AND state = ${REPLAYING}`
+
+const IN_SCOPE = '($1::bigint IS NULL OR destination = $1) AND ($2::bigint IS NULL OR source = $2)'
+const END = `SET state = ${DISCARDED}, end_reason = $3, state_at = $4`
+const DISCARD_ALL = `
+  WITH replaying AS (UPDATE dead_letter ${END}, wait = NULL WHERE state > 0 AND state = ${REPLAYING} AND ${IN_SCOPE}),
+  ended AS (
+    UPDATE dead_letter ${END}, wait = NULL WHERE state = ${OPEN} AND ${IN_SCOPE} RETURNING ${COUNTED_LETTER}
+  ),
+  ended_ranges AS (
+    UPDATE letter_range ${END} WHERE state = ${OPEN} AND ${IN_SCOPE}
+    RETURNING first AS id, destination, partition, source, stage, reason, last_status, dead_at, letters, event_bytes AS bytes
+  ),
+  changed AS (SELECT * FROM ended UNION ALL SELECT * FROM ended_ranges),
+  ${countsOf('changed', -1)}
+  SELECT 1`

@@ -1,0 +1,222 @@
+import type { Queries } from '@millrace/postgres'
+import type { RequestHistory } from '../../../lane/request-history.ts'
+import { rowOfDeadLetterId } from '../../dead-letter-id.ts'
+import type { JourneyWrite, PositionWrite } from '../../flush.ts'
+import { ENTRY_BYTES, readEntry } from '../../outcome-block.ts'
+import { type EventPlaceKey, MAX_BETWEEN_RANGES, type OutcomeStore, type RangeWrite } from '../../outcome-store.ts'
+import type { ShardFence } from '../../shard-fence.ts'
+import { assertOwned } from '../lease-fence.ts'
+import type { LetterChanges } from '../letters/letter-changes.ts'
+import { addToBacklog } from '../letters/letter-counts.ts'
+import type { StoredNames } from '../stored-names.ts'
+import type { Transactions } from '../transactions.ts'
+import { JOURNEY_NAMES, JOURNEY_WITHOUT_REQUESTS, type JourneyRow, journeyOf, replayNumber } from './journey-rows.ts'
+import type { RecordedOutcomes } from './recorded-outcomes.ts'
+
+/** Rows of one answer: a restart reads its waits in steps, and delivery goes on in between. */
+const PAGE = 10_000
+
+export interface PostgresOutcomesOptions {
+  readonly transactions: Transactions
+  readonly names: StoredNames
+  readonly fence: ShardFence | undefined
+  readonly recorded: RecordedOutcomes
+  readonly letterChanges: LetterChanges
+}
+
+export class PostgresOutcomes implements OutcomeStore {
+  readonly #options: PostgresOutcomesOptions
+
+  constructor(options: PostgresOutcomesOptions) {
+    this.#options = options
+  }
+
+  async positions(): Promise<PositionWrite[]> {
+    const rows = await this.#query<PositionRow>(
+      'SELECT name.name AS reader, partition, stream, "offset", idx FROM position JOIN name ON name.id = reader',
+    )
+    return rows.map(({ reader, partition, stream, offset, idx }) => {
+      return { reader, partition, stream, position: { offset, index: idx } }
+    })
+  }
+
+  async resume(destinationId: string): Promise<{ waiting: JourneyWrite[]; done: EventPlaceKey[] }> {
+    const destination = await this.#options.names.sought(destinationId)
+    const waiting = await this.#waiting(destination!)
+    const done: EventPlaceKey[] = []
+    const starts = await this.#query<{ partition: number; offset: number }>(
+      'SELECT partition, min("offset") AS offset FROM position WHERE reader = $1 GROUP BY partition',
+      [destination],
+    )
+    for (const { partition, offset } of starts) {
+      const blocks = await this.#query<{ entries: Buffer }>(
+        'SELECT entries FROM block WHERE destination = $1 AND partition = $2 AND last_offset >= $3 AND replay = 0',
+        [destination, partition, offset],
+      )
+      for (const { entries } of blocks) {
+        for (let at = 0; at < entries.length; at += ENTRY_BYTES) {
+          const entry = readEntry(entries, at)
+          if (entry.offset >= offset) done.push([partition, entry.offset, entry.index])
+        }
+      }
+      const rows = await this.#query<{ offset: number; idx: number }>(DONE_FROM, [destination, partition, offset])
+      for (const row of rows) done.push([partition, row.offset, row.idx])
+    }
+    return { waiting, done }
+  }
+
+  async histories({ destinationId, events }: Parameters<OutcomeStore['histories']>[0]): Promise<RequestHistory[][]> {
+    const { names } = this.#options
+    const replayIds = events.flatMap(({ replayId }) => replayId ?? [])
+    const number = await names.numbers([destinationId, ...replayIds])
+    const places = events.map(({ partition, offset, index, replayId, letterId }, at) => {
+      const letter = letterId === null ? null : (rowOfDeadLetterId(letterId) ?? null)
+      const replay = replayNumber(replayId, number)
+      return { at, partition, offset, idx: index, replay, letter, is_letter: letterId !== null }
+    })
+    const rows = await this.#query<{ at: number; requests: string | null; wait: string | null }>(HISTORIES, [
+      number(destinationId),
+      JSON.stringify(places),
+    ])
+    const found: RequestHistory[][] = events.map(() => [])
+    for (const { at, requests, wait } of rows) {
+      if (requests !== null) found[at] = JSON.parse(requests)
+      else if (wait !== null) found[at] = JSON.parse(wait).requests ?? []
+    }
+    return found
+  }
+
+  recorded(place: Parameters<OutcomeStore['recorded']>[0]): ReturnType<OutcomeStore['recorded']> {
+    return this.#options.recorded.at(place)
+  }
+
+  async droppedUntil(): Promise<number | undefined> {
+    return (await this.#query<{ until: number }>('SELECT until FROM traces_dropped'))[0]?.until
+  }
+
+  async deliveredSince({ destinationId, hour }: Parameters<OutcomeStore['deliveredSince']>[0]): Promise<number> {
+    const [row] = await this.#query<{ sum: number }>(
+      `SELECT coalesce(sum(delivered), 0)::bigint AS sum FROM delivered_by_hour WHERE destination = $1 AND hour >= $2`,
+      [await this.#options.names.sought(destinationId), hour],
+    )
+    return row!.sum
+  }
+
+  async expireWaiting(request: Parameters<OutcomeStore['expireWaiting']>[0]): Promise<void> {
+    const { destinationId, partition, before, inFlight, ranges } = request
+    const { names, fence } = this.#options
+    const number = await names.numbers([destinationId, ...ranges.map(({ sourceId }) => sourceId!)])
+    const destination = number(destinationId)
+    const places = JSON.stringify(inFlight.map(({ offset, index }) => ({ offset, idx: index })))
+    await this.#write(async (queries) => {
+      await assertOwned(queries, fence, [partition])
+      await queries.run(DROP_WAITS, [destination, partition, before, places])
+      for (const { sourceId, toOffset, count, at, reason, fromOffset, ...range } of ranges) {
+        const values = [toOffset, count, at, destination, number(sourceId!), partition, reason, fromOffset]
+        if ((await queries.run(GROW_RANGE, values)) > 0) continue
+        await writeRange(queries, { ...range, sourceId, toOffset, count, at, reason, fromOffset }, number)
+      }
+      const expired = ranges.reduce((sum, { count }) => sum + count, 0)
+      const counted = addToBacklog('SELECT $1::bigint, $2::bigint, 0, 0, $3::bigint')
+      if (expired > 0) await queries.run(counted, [destination, partition, expired])
+    })
+  }
+
+  async expireRange(range: RangeWrite): Promise<void> {
+    const { destinationId, sourceId, partition, fromOffset, outcome } = range
+    const number = await this.#options.names.numbers([destinationId, sourceId ?? destinationId])
+    await this.#write(async (queries) => {
+      await assertOwned(queries, this.#options.fence, [partition])
+      const known = await queries.rows(
+        'SELECT 1 FROM outcome_range WHERE destination = $1 AND partition = $2 AND from_offset = $3 AND outcome = $4',
+        [number(destinationId), partition, fromOffset, outcome],
+      )
+      if (known.length === 0) await writeRange(queries, range, number)
+    })
+  }
+
+  async discard({ scope, ranges, reason, at }: Parameters<OutcomeStore['discard']>[0]): Promise<void> {
+    const { names, fence, letterChanges } = this.#options
+    const ids = ranges.flatMap(({ destinationId, sourceId }) => [destinationId, sourceId ?? destinationId])
+    const number = await names.numbers([...ids, reason])
+    const sought = { destination: await names.sought(scope.destinationId), source: await names.sought(scope.sourceId) }
+    await this.#write(async (queries) => {
+      await assertOwned(queries, fence, new Set(ranges.map(({ partition }) => partition)))
+      for (const range of ranges) await writeRange(queries, range, number)
+      await letterChanges.discardAll(queries, sought, number(reason), at)
+      await queries.run(DROP_WAITING, [sought.destination ?? null, sought.source ?? null])
+    })
+  }
+
+  async #waiting(destination: number): Promise<JourneyWrite[]> {
+    const waiting: JourneyWrite[] = []
+    for (let after: readonly number[] = [-1, -1, -1]; ; ) {
+      const rows = await this.#query<JourneyRow>(WAITING, [destination, ...after])
+      for (const row of rows) waiting.push(journeyOf(row))
+      const last = rows.at(-1)
+      if (last === undefined || rows.length < PAGE) return waiting
+      after = [last.offset, last.index, last.partition]
+    }
+  }
+
+  #query<Row extends object>(text: string, values?: readonly unknown[]): Promise<Row[]> {
+    return this.#options.transactions.pool.query<Row>(text, values)
+  }
+
+  #write<T>(work: (queries: Queries) => Promise<T>): Promise<T> {
+    return this.#options.transactions.write(work)
+  }
+}
+
+async function writeRange(queries: Queries, range: RangeWrite, number: (name: string) => number): Promise<void> {
+  const { destinationId, sourceId, partition, fromOffset, toOffset, outcome, reason, count, at } = range
+  const source = sourceId === null ? null : number(sourceId)
+  await queries.run(
+    `INSERT INTO outcome_range (destination, source, partition, from_offset, to_offset, outcome, reason, count, at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+    [number(destinationId), source, partition, fromOffset, toOffset, outcome, reason, count, at],
+  )
+}
+
+const WAITING = `
+  SELECT ${JOURNEY_WITHOUT_REQUESTS} FROM journey j ${JOURNEY_NAMES}
+  WHERE j.destination = $1 AND j.outcome = 'waiting' AND j.replay = 0 AND (j."offset", j.idx, j.partition) > ($2, $3, $4)
+  ORDER BY j."offset", j.idx, j.partition LIMIT ${PAGE}`
+
+const DONE_FROM = `
+  SELECT "offset", idx FROM journey
+  WHERE destination = $1 AND partition = $2 AND "offset" >= $3 AND outcome <> 'waiting' AND replay = 0
+  UNION ALL SELECT "offset", idx FROM dead_letter WHERE destination = $1 AND partition = $2 AND "offset" >= $3
+  UNION ALL SELECT l."offset", l.idx FROM letter_range r
+    CROSS JOIN LATERAL unnest(r.offsets, r.indexes) WITH ORDINALITY AS l("offset", idx, at)
+  WHERE r.destination = $1 AND r.partition = $2 AND r.last_offset >= $3 AND l."offset" >= $3 AND NOT (l.at - 1 = ANY (r.gone))`
+
+const HISTORIES = `
+  SELECT row.at, j.requests, l.wait
+  FROM json_to_recordset($2::json) AS row(at bigint, partition bigint, "offset" bigint, idx bigint, replay bigint,
+    letter bigint, is_letter boolean)
+  LEFT JOIN journey j ON NOT row.is_letter AND j.destination = $1 AND j.partition = row.partition
+    AND j."offset" = row."offset" AND j.idx = row.idx AND j.replay = row.replay
+  LEFT JOIN dead_letter l ON l.id = row.letter`
+
+// Events in flight keep their rows: they will get their own outcome.
+const DROP_WAITS = `
+  DELETE FROM journey WHERE destination = $1 AND outcome = 'waiting' AND replay = 0 AND partition = $2 AND "offset" < $3
+    AND ("offset", idx) NOT IN (SELECT "offset", idx FROM json_to_recordset($4::json) AS row("offset" bigint, idx bigint))`
+
+const GROW_RANGE = `
+  UPDATE outcome_range SET to_offset = $1, count = count + $2, at = $3 WHERE id =
+    (SELECT id FROM outcome_range WHERE destination = $4 AND source = $5 AND partition = $6 AND outcome = 'expired'
+       AND reason = $7 AND to_offset <= $8 AND to_offset >= $8::bigint - ${MAX_BETWEEN_RANGES} ORDER BY id DESC LIMIT 1)`
+
+const DROP_WAITING = `
+  DELETE FROM journey WHERE outcome = 'waiting' AND ($1::bigint IS NULL OR destination = $1)
+    AND ($2::bigint IS NULL OR source = $2)`
+
+interface PositionRow {
+  readonly reader: string
+  readonly partition: number
+  readonly stream: number
+  readonly offset: number
+  readonly idx: number
+}

@@ -1,0 +1,136 @@
+import { MessageChannel, type MessagePort } from 'node:worker_threads'
+import type { PostgresPool } from '@millrace/postgres'
+import { answerCalls } from '@millrace/std'
+import type { DeliveryStore, TidyRequest } from '../delivery-store.ts'
+import type { LaneOutcomes } from '../lane-outcomes.ts'
+import { OutcomeWriter, type OutcomeWriterOptions } from '../outcome-writer.ts'
+import type { OutcomeCalls } from '../outcomes-of-events.ts'
+import type { UnderWay } from '../run-store.ts'
+import { DayTables } from './day-tables.ts'
+import { BlockRows } from './flush/block-writes.ts'
+import { FlushWriter } from './flush/flush-writer.ts'
+import { PostgresJobs } from './jobs/postgres-jobs.ts'
+import { ExpiredLetters } from './letters/expired-letters.ts'
+import { LetterChanges } from './letters/letter-changes.ts'
+import { LetterReads } from './letters/letter-reads.ts'
+import { PostgresDeadLetters } from './letters/postgres-dead-letters.ts'
+import { PostgresOutcomes } from './outcomes/postgres-outcomes.ts'
+import { RecordedOutcomes } from './outcomes/recorded-outcomes.ts'
+import { soughtOutcomes } from './outcomes/sought-reader.ts'
+import { PostgresBacklog } from './postgres-backlog.ts'
+import { PostgresMessages } from './postgres-messages.ts'
+import { PostgresRuns } from './postgres-runs.ts'
+import { PostgresSpans } from './postgres-spans.ts'
+import { PostgresStatistics } from './postgres-statistics.ts'
+import { StoredNames } from './stored-names.ts'
+import { TraceRetention } from './trace-retention.ts'
+import { Transactions } from './transactions.ts'
+
+export interface PostgresDeliveryStoreOptions extends Omit<OutcomeWriterOptions, 'write'> {
+  /**
+   * A schema with the tables of `deliverySchema`, at least two connections: one belongs to the flushes. The store does
+   * not close it.
+   */
+  readonly pool: PostgresPool
+  /** Name of this process, which stays over its restarts: earlier runs and the event that ran alone belong to it. */
+  readonly process: string
+}
+
+/**
+ * The delivery store in a Postgres schema that several processes share. Each process writes the state of the shards that
+ * it owns (`fence`), and reads everything.
+ *
+ * @see decision 0107
+ */
+export class PostgresDeliveryStore implements DeliveryStore {
+  readonly outcomes
+  readonly deadLetters
+  readonly jobs
+  readonly backlog
+  readonly statistics
+  readonly spans
+  readonly messages
+  readonly runs
+  readonly #pool: PostgresPool
+  readonly #flushes: FlushWriter
+  readonly #writer: OutcomeWriter
+  readonly #retention: TraceRetention
+  readonly #ports = new Set<MessagePort>()
+  #isClosed = false
+
+  /** @throws PostgresUnavailableError if Postgres does not answer. */
+  static async open(options: PostgresDeliveryStoreOptions): Promise<PostgresDeliveryStore> {
+    const [row] = await options.pool.query<{ number: number }>(
+      'INSERT INTO writer (flush, flushed_at) VALUES (0, $1) RETURNING number',
+      [options.clock.now()],
+    )
+    return new PostgresDeliveryStore(options, row!.number)
+  }
+
+  private constructor(options: PostgresDeliveryStoreOptions, writer: number) {
+    const { pool, clock, logger, onFault, fence, process } = options
+    const transactions = new Transactions(pool)
+    const names = new StoredNames(pool)
+    const days = new DayTables(pool)
+    const blocks = new BlockRows()
+    const reads = new LetterReads(pool)
+    const changes = new LetterChanges()
+    const recorded = new RecordedOutcomes(pool, names, reads)
+    const expired = new ExpiredLetters({ transactions, names, reads, changes, recorded })
+    this.#pool = pool
+    this.outcomes = new PostgresOutcomes({ transactions, names, fence, recorded, letterChanges: changes })
+    this.deadLetters = new PostgresDeadLetters({ transactions, names, reads, changes, expired })
+    this.jobs = new PostgresJobs({ transactions, names, fence, reads, changes, days, blocks, clock, writer })
+    this.backlog = new PostgresBacklog(transactions, names, fence)
+    this.statistics = new PostgresStatistics(transactions, names)
+    this.spans = new PostgresSpans(transactions)
+    this.messages = new PostgresMessages({ transactions, names, fence, days, clock })
+    this.runs = new PostgresRuns(transactions, process)
+    this.#retention = new TraceRetention(transactions, days, clock)
+    this.#flushes = new FlushWriter({ pool, names, days, blocks, fence, clock, writer, process })
+    this.#writer = new OutcomeWriter({ write: (flush) => this.#flushes.write(flush), clock, logger, onFault, fence })
+  }
+
+  outcomesOf(destinationId: string): LaneOutcomes {
+    return this.#writer.outcomesOf(destinationId)
+  }
+
+  async noteUnderWay(event: UnderWay, state: { readonly isRecorded: boolean }): Promise<void> {
+    this.#writer.setUnderWay(undefined)
+    await this.runs.note(event)
+    this.#writer.setUnderWay(state)
+  }
+
+  flush(): Promise<void> {
+    return this.#writer.flush()
+  }
+
+  tidy(request: TidyRequest): Promise<void> {
+    return this.#retention.tidy(request)
+  }
+
+  trouble(): string | undefined {
+    return this.#writer.trouble()
+  }
+
+  /** Postgres does the reading, so the port is answered by this thread. */
+  outcomePort(): MessagePort {
+    const { port1, port2 } = new MessageChannel()
+    if (this.#isClosed) port1.close()
+    else {
+      this.#ports.add(port1)
+      port1.on('close', () => this.#ports.delete(port1))
+      const outcomesOf: OutcomeCalls['outcomesOf'] = ({ partition, events }) =>
+        soughtOutcomes(this.#pool, partition, events)
+      answerCalls<OutcomeCalls>({ outcomesOf }, port1)
+    }
+    return port2
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    for (const port of this.#ports) port.close()
+    await this.#writer.close()
+    this.#flushes.close()
+  }
+}

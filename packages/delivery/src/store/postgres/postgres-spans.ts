@@ -1,0 +1,45 @@
+import type { Span, SpanStore } from '../span-store.ts'
+import type { Transactions } from './transactions.ts'
+
+/** Ranges of the log in which connections and destinations were active. */
+export class PostgresSpans implements SpanStore {
+  readonly #transactions: Transactions
+
+  constructor(transactions: Transactions) {
+    this.#transactions = transactions
+  }
+
+  all(): Promise<Span[]> {
+    return this.#transactions.pool.query<Span & Record<string, unknown>>(
+      `SELECT kind, resource, source AS "sourceId", destination AS "destinationId", partition,
+         from_offset AS "fromOffset", to_offset AS "toOffset" FROM span`,
+    )
+  }
+
+  async write({ put, remove }: Parameters<SpanStore['write']>[0]): Promise<void> {
+    await this.#transactions.write(async (queries) => {
+      await queries.run(REMOVE, [JSON.stringify(remove)])
+      await queries.run(PUT, [JSON.stringify(put)])
+    })
+  }
+
+  async drop(spans: Parameters<SpanStore['drop']>[0]): Promise<void> {
+    await this.#transactions.write((queries) => queries.run(DROP, [JSON.stringify(spans)]))
+  }
+}
+
+const REMOVE = `
+  DELETE FROM span USING json_to_recordset($1::json) AS row(kind text, resource text)
+  WHERE span.kind = row.kind AND span.resource = row.resource`
+const PUT = `
+  INSERT INTO span (kind, resource, source, destination, partition, from_offset, to_offset)
+  SELECT kind, resource, "sourceId", "destinationId", partition, "fromOffset", "toOffset"
+  FROM json_to_recordset($1::json) AS row(kind text, resource text, "sourceId" text, "destinationId" text,
+    partition bigint, "fromOffset" bigint, "toOffset" bigint)
+  ON CONFLICT (kind, resource, partition, from_offset) DO UPDATE SET
+    source = excluded.source, destination = excluded.destination, to_offset = excluded.to_offset`
+const DROP = `
+  DELETE FROM span
+  USING json_to_recordset($1::json) AS row(kind text, resource text, partition bigint, "fromOffset" bigint)
+  WHERE span.kind = row.kind AND span.resource = row.resource AND span.partition = row.partition
+    AND span.from_offset = row."fromOffset"`

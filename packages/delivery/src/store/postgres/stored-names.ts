@@ -1,0 +1,76 @@
+import { hash } from 'node:crypto'
+import type { PostgresPool } from '@millrace/postgres'
+import type { DeadLetterFilter } from '../dead-letter-store.ts'
+import type { SoughtNames } from '../letters/letter-judge.ts'
+import { storedText } from './stored-text.ts'
+
+const MAX_REMEMBERED = 10_000
+
+/**
+ * Stores ids and texts that many rows share as numbers. A name never changes, so every process may remember its number.
+ * New names are written before the transaction that uses them, which therefore never waits for another one here.
+ */
+export class StoredNames {
+  readonly #pool: PostgresPool
+  readonly #numbers = new Map<string, number>()
+
+  constructor(pool: PostgresPool) {
+    this.#pool = pool
+  }
+
+  /** The numbers of texts; unknown texts get new numbers. */
+  async numbers(names: Iterable<string>): Promise<(name: string) => number> {
+    const found = await this.#find(names)
+    const unknown = new Map([...new Set(names)].filter((name) => !found.has(name)).map((name) => [digest(name), name]))
+    if (unknown.size > 0) {
+      const values = [[...unknown.keys()], [...unknown.values()].map(storedText)]
+      await this.#pool.query(INSERT, values)
+      for (const [name, number] of await this.#find(unknown.values())) found.set(name, number)
+    }
+    return (name) => found.get(name)!
+  }
+
+  /** The number of a text; an unknown text gets a new number. */
+  async number(name: string): Promise<number> {
+    return (await this.numbers([name]))(name)
+  }
+
+  /** The number to search for: an unused number for an unknown text, undefined without a text. */
+  async sought(name: string | undefined): Promise<number | undefined> {
+    return name === undefined ? undefined : ((await this.#find([name])).get(name) ?? UNUSED)
+  }
+
+  /** The names that a filter of dead letters asks for. */
+  async soughtBy({ sourceId, reason }: DeadLetterFilter): Promise<SoughtNames> {
+    return { source: await this.sought(sourceId), reason: await this.sought(reason) }
+  }
+
+  async #find(names: Iterable<string>): Promise<Map<string, number>> {
+    const found = new Map<string, number>()
+    const unknown = new Map<string, string>()
+    for (const name of names) {
+      const number = this.#numbers.get(name)
+      if (number === undefined) unknown.set(digest(name), name)
+      else found.set(name, number)
+    }
+    if (unknown.size === 0) return found
+    const rows = await this.#pool.query<{ digest: string; id: number }>(FIND, [[...unknown.keys()]])
+    for (const { digest, id } of rows) {
+      const name = unknown.get(digest)!
+      found.set(name, id)
+      if (this.#numbers.size >= MAX_REMEMBERED) this.#numbers.clear()
+      this.#numbers.set(name, id)
+    }
+    return found
+  }
+}
+
+const UNUSED = -1
+const FIND = `SELECT encode(digest, 'hex') AS digest, id FROM name WHERE digest = ANY (SELECT decode(d, 'hex') FROM unnest($1::text[]) d)`
+const INSERT = `
+  INSERT INTO name (digest, name) SELECT decode(digest, 'hex'), name FROM unnest($1::text[], $2::text[]) AS n(digest, name)
+  ORDER BY digest ON CONFLICT DO NOTHING`
+
+function digest(name: string): string {
+  return hash('sha256', storedText(name), 'hex').slice(0, 32)
+}
