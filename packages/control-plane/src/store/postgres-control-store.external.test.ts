@@ -1,4 +1,4 @@
-import { migrate, PostgresNotifications, type PostgresPool } from '@millrace/postgres'
+import { migrate, PostgresNotifications, type PostgresPool, SchemaTooNewError } from '@millrace/postgres'
 import { TestSchema } from '@millrace/postgres/testing/test-schema'
 import { systemClock } from '@millrace/std'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -76,6 +76,11 @@ test('tables from every earlier release are brought up to date', async () => {
     await migrate(olderPool, [controlSchema])
     expect((await (await openStore(olderPool, notifications)).load()).sources).toEqual([])
   }
+})
+
+test('a release that would send what rules of connections deny does not start', async () => {
+  const steps = controlSchema.steps.slice(0, Object.keys(MIGRATIONS).indexOf('0007-connection-rules'))
+  await expect(migrate(pool, [{ ...controlSchema, steps }])).rejects.toThrow(SchemaTooNewError)
 })
 
 test('text is compared byte by byte, whatever the language of the database', async () => {

@@ -8,7 +8,11 @@ import { MIGRATIONS, type Tables } from './tables.ts'
 /** The tables of the control store: the same steps as in SQLite. */
 export const controlSchema: SchemaPart = {
   name: 'control',
-  steps: Object.entries(MIGRATIONS).map(([name, { up }]) => ({ name, up: (queries) => up(kyselyIn(queries)) })),
+  steps: Object.entries(MIGRATIONS).map(([name, { up, ...rest }]) => ({
+    ...rest,
+    name,
+    up: (queries) => up(kyselyIn(queries)),
+  })),
 }
 
 /**

@@ -62,15 +62,23 @@ export interface Tables {
   audit_entry: { id: string; at: number; actor: string; kind: string; document: string }
 }
 
+export interface ControlMigration extends Migration {
+  /**
+   * Several releases share a Postgres schema: after this migration, only those start that know so many migrations. A
+   * SQLite file with an unknown migration is refused by any release.
+   */
+  readonly usableFrom?: number
+}
+
 /** By name, in order. Never change a released migration; each runs whole or not at all. */
-export const MIGRATIONS: Readonly<Record<string, Migration>> = {
+export const MIGRATIONS: Readonly<Record<string, ControlMigration>> = {
   '0001-resources-and-accounts': { up: createResourcesAndAccounts },
   '0002-audit-log': { up: createAuditLog },
   '0003-credentials': { up: createCredentials },
   '0004-transformations': { up: createTransformations },
   '0005-sessions': { up: createSessions },
   '0006-partitions': { up: addPartitions },
-  '0007-connection-rules': { up: addConnectionRules },
+  '0007-connection-rules': { up: addConnectionRules, usableFrom: 7 },
 }
 
 async function createResourcesAndAccounts(db: Kysely<unknown>): Promise<void> {

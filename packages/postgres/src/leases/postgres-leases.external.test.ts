@@ -68,6 +68,7 @@ test('writes under an epoch never come after writes under a later one, however c
   await addLeases(pool, 'shard', [1])
   let isOver = false
   let refusals = 0
+  const written = new Set<number>()
   const write = async () => {
     while (!isOver) {
       const [lease] = await pool.query<HeldLease>('SELECT kind, number, epoch FROM lease')
@@ -77,21 +78,21 @@ test('writes under an epoch never come after writes under a later one, however c
         if (lost.length > 0) return
         await queries.rows('SELECT pg_sleep(0.002 * random())')
         await queries.run('INSERT INTO written (epoch) VALUES ($1)', [lease!.epoch])
+        written.add(lease!.epoch)
       })
     }
   }
   const writers = [1, 2, 3].map(write)
   // Each claim is over at once, so the next one may claim again. Most find a writer inside.
-  for (let claims = 0; claims < 150; ) {
-    claims += (await claim(pool, { owner: 'member', leaseMs: 0 }, 'shard', [1], 1)).length
+  while (written.size < 25 || refusals === 0) {
+    await claim(pool, { owner: 'member', leaseMs: 0 }, 'shard', [1], 1)
   }
   isOver = true
   await Promise.all(writers)
   const rows = await pool.query<{ epoch: number }>('SELECT epoch FROM written ORDER BY at')
   const epochs = rows.map(({ epoch }) => epoch)
   expect(epochs).toEqual(epochs.toSorted((a, b) => a - b))
-  expect(new Set(epochs).size).toBeGreaterThan(20)
-  expect(refusals).toBeGreaterThan(0)
+  expect(new Set(epochs).size).toBeGreaterThanOrEqual(25)
 })
 
 class PostgresCluster implements LeaseCluster {
