@@ -6,7 +6,7 @@ const OPEN_BRACKET = 0x5b
 const BACKSLASH = 0x5c
 const CLOSE_BRACKET = 0x5d
 const OPEN_BRACE = 0x7b
-const CLOSE_BRACE = 0x7d
+const SPACE = 0x20
 
 /** The member with the events: of a batch, and of the record of a webhook (protocol/webhook.ts). */
 export type EventsMember = 'batch' | 'payload'
@@ -27,8 +27,8 @@ export class BatchText {
   /** @param text a JSON object that the parser accepted, whose last member of this name is an array. */
   constructor(text: Buffer, member: EventsMember) {
     this.#text = text
-    const { copied, eventsAt } = readMembers(text, member)
-    this.#events = elementsOf(text, eventsAt)
+    const { copied, events } = readMembers(text, member)
+    this.#events = events
     this.#head = headOf(text, copied, member)
   }
 
@@ -79,21 +79,22 @@ function headOf(text: Buffer, copied: readonly number[], member: EventsMember): 
 }
 
 /**
- * Finds the members to copy, and the value of the last member with the events: of equal names the last one counts.
+ * Finds the members to copy, and the events of the last member that has some: of equal names the last one counts.
  * Neighbours are one run, so that a request of very many members is no work.
  */
-function readMembers(text: Buffer, member: EventsMember): { copied: number[]; eventsAt: number } {
+function readMembers(text: Buffer, member: EventsMember): { copied: number[]; events: number[] } {
   const copied: number[] = []
-  let eventsAt = 0
+  let events: number[] = []
   let isInRun = false
   let at = afterSpace(text, afterSpace(text, 0) + 1)
   while (text[at] === QUOTE) {
     const start = at
     const nameEnd = endOfString(text, start)
     const valueAt = afterSpace(text, afterSpace(text, nameEnd) + 1)
-    const end = endOfValue(text, valueAt)
     const name = shortName(text, start, nameEnd)
-    if (name === member) eventsAt = valueAt
+    const isEvents = name === member && text[valueAt] === OPEN_BRACKET
+    if (isEvents) events = []
+    const end = isEvents ? readElements(text, valueAt, events) : endOfValue(text, valueAt)
     if (name === member || name === 'writeKey') {
       isInRun = false
     } else if (isInRun) {
@@ -104,7 +105,7 @@ function readMembers(text: Buffer, member: EventsMember): { copied: number[]; ev
     }
     at = nextItem(text, end)
   }
-  return { copied, eventsAt }
+  return { copied, events }
 }
 
 /** The name of a member; undefined if it is too long to be one that is not copied. */
@@ -113,8 +114,8 @@ function shortName(text: Buffer, start: number, end: number): string | undefined
   return end - start > 50 ? undefined : (JSON.parse(text.toString('utf8', start, end)) as string)
 }
 
-function elementsOf(text: Buffer, arrayAt: number): number[] {
-  const places: number[] = []
+/** Adds start and end of each element of an array. @returns one past the array. */
+function readElements(text: Buffer, arrayAt: number, places: number[]): number {
   let at = afterSpace(text, arrayAt + 1)
   while (at < text.length && text[at] !== CLOSE_BRACKET) {
     const end = endOfValue(text, at)
@@ -122,7 +123,7 @@ function elementsOf(text: Buffer, arrayAt: number): number[] {
     places.push(at, end)
     at = nextItem(text, end)
   }
-  return places
+  return at + 1
 }
 
 /** The start of the item behind a comma, else the bracket that follows. */
@@ -133,34 +134,50 @@ function nextItem(text: Buffer, end: number): number {
 
 function afterSpace(text: Buffer, from: number): number {
   let at = from
-  while (text[at]! <= 0x20) at++
+  while (text[at]! <= SPACE) at++
   return at
 }
 
+/** Opening and closing brackets and braces differ from each other in this bit alone. */
+const BRACE_BIT = 0x20
+
+/** One past the value. The loops compare as little as they can: they see every byte of a request. */
 function endOfValue(text: Buffer, start: number): number {
+  const { length } = text
   let depth = 0
-  for (let at = start; at < text.length; at++) {
+  for (let at = start; at < length; at++) {
     const byte = text[at]!
     if (byte === QUOTE) {
       at = endOfString(text, at) - 1
       if (depth === 0) return at + 1
-    } else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
-      depth++
-    } else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) {
-      // The bracket of the object or array around a number or a literal.
-      if (depth === 0) return at
-      depth--
-      if (depth === 0) return at + 1
-    } else if (depth === 0 && (byte === COMMA || byte <= 0x20)) {
+    } else if (byte >= OPEN_BRACKET) {
+      const bracket = byte & ~BRACE_BIT
+      if (bracket === OPEN_BRACKET) {
+        depth++
+      } else if (bracket === CLOSE_BRACKET) {
+        // The bracket around a number or a literal.
+        if (depth === 0) return at
+        if (--depth === 0) return at + 1
+      }
+    } else if (depth === 0 && (byte === COMMA || byte <= SPACE)) {
       return at
     }
   }
-  return text.length
+  return length
 }
 
 /** One past the quote that ends the string. */
 function endOfString(text: Buffer, start: number): number {
-  let at = start + 1
-  while (at < text.length && text[at] !== QUOTE) at += text[at] === BACKSLASH ? 2 : 1
-  return at + 1
+  const { length } = text
+  for (let at = start + 1; at < length; at++) {
+    if (text[at] === QUOTE && (text[at - 1] !== BACKSLASH || !isEscaped(text, at))) return at + 1
+  }
+  return length
+}
+
+/** Whether an odd number of backslashes stands before a character. */
+function isEscaped(text: Buffer, at: number): boolean {
+  let before = at - 1
+  while (text[before] === BACKSLASH) before--
+  return (at - before) % 2 === 0
 }

@@ -78,7 +78,7 @@ describe('a batch of a source with several order shards', () => {
         for (const each of records) expect(storedEvents(each).sentAt).toEqual(sentAt)
       }
     })
-    await fc.assert(property, { numRuns: 200 })
+    await fc.assert(property, { numRuns: 100 })
   })
 
   test('has records with seeds and hashes of their own', async () => {
