@@ -100,7 +100,7 @@ const TABLES = `
 
   -- From where to where in the log a connection was enabled, or a destination disabled; to_offset is null while it lasts.
   CREATE TABLE span (
-    kind text NOT NULL, resource text NOT NULL, source text NOT NULL, destination text NOT NULL,
+    kind text COLLATE "C" NOT NULL, resource text COLLATE "C" NOT NULL, source text NOT NULL, destination text NOT NULL,
     partition bigint NOT NULL, from_offset bigint NOT NULL, to_offset bigint,
     PRIMARY KEY (kind, resource, partition, from_offset)
   );
@@ -133,7 +133,7 @@ const TABLES = `
 
   -- Work on many dead letters, or on a range of the log (job-store.ts). filter: JSON of what was selected.
   CREATE TABLE job (
-    number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, id text NOT NULL UNIQUE,
+    number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, id text COLLATE "C" NOT NULL UNIQUE,
     kind text NOT NULL, origin text NOT NULL, state text NOT NULL, is_dry_run boolean NOT NULL, rate bigint NOT NULL,
     filter text, last_letter bigint NOT NULL, matched bigint, taken bigint NOT NULL, discarded bigint NOT NULL,
     created_by text NOT NULL, created_at bigint NOT NULL, finished_at bigint
@@ -165,7 +165,7 @@ const TABLES = `
     PRIMARY KEY (kind, subject, at)
   );
   CREATE TABLE stats_reason (
-    destination bigint NOT NULL, at bigint NOT NULL, outcome text NOT NULL, reason bigint NOT NULL, events bigint NOT NULL,
+    destination bigint NOT NULL, at bigint NOT NULL, outcome text COLLATE "C" NOT NULL, reason bigint NOT NULL, events bigint NOT NULL,
     PRIMARY KEY (destination, at, outcome, reason)
   );
   CREATE TABLE last_event (source bigint PRIMARY KEY, at bigint NOT NULL);
@@ -173,10 +173,10 @@ const TABLES = `
   -- Runs of a process that did not end in order, with the time at which the next one began (ms since 1970); null: the present
   -- run. process: its name, which stays over restarts.
   CREATE TABLE run (
-    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, process text NOT NULL, noticed_at bigint
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, process text COLLATE "C" NOT NULL, noticed_at bigint
   );
   -- The event that runs alone after such ends (JSON of UnderWay), and how often a start has read its payload.
-  CREATE TABLE under_way (process text PRIMARY KEY, event text NOT NULL, reads bigint NOT NULL);
+  CREATE TABLE under_way (process text COLLATE "C" PRIMARY KEY, event text NOT NULL, reads bigint NOT NULL);
 
   -- Up to when traces have been dropped, ms since 1970; without a row none ever was.
   CREATE TABLE traces_dropped (id bigint PRIMARY KEY CHECK (id = 1), until bigint NOT NULL);

@@ -1,0 +1,147 @@
+import { TestSchema } from '@millrace/postgres/testing/test-schema'
+import { expect, test } from 'vitest'
+import { LaneEvent } from '../../lane/lane-event.ts'
+import { letter, NOW, wait } from '../conformance/store-place.ts'
+import type { DeliveryStore } from '../delivery-store.ts'
+import { FencedError } from '../shard-fence.ts'
+import { deliveryTestSchema, HeldShards, openStore, setEpoch, written } from './testing/store-under-test.ts'
+
+const facts = { sourceId: 's1', acceptedAt: NOW, sizeBytes: 10, userKey: 0, anonymousKey: 0 }
+const eventOf = (partition: number, offset: number) =>
+  new LaneEvent({ partition, stream: 0, offset, index: 0 }, facts, undefined)
+const recorded = (store: DeliveryStore, partition: number, offset: number) =>
+  store.outcomes.recorded({ partition, offset, index: 0, sourceId: 's1' })
+
+/** A lane of one shard. */
+function laneOfShard(store: DeliveryStore, shard: number) {
+  const outcomes = store.outcomesOf('d1')
+  let offset = 0
+  outcomes.positions = () => [{ partition: shard, stream: 0, position: { offset, index: 0 } }]
+  return {
+    deliver: () => outcomes.delivered(eventOf(shard, offset++), 200, 1, NOW, 1),
+    giveUp: () => outcomes.deadLetter(eventOf(shard, offset), letter(offset++, { partition: shard })),
+    wait: () => outcomes.journey(eventOf(shard, offset), wait(offset++, { partition: shard })),
+  }
+}
+
+test('a writer that lost a shard writes nothing of it, learns of it, and writes the others', async () => {
+  await using schema = await deliveryTestSchema(TestSchema.open('fence'))
+  const fence = new HeldShards([
+    [0, 1],
+    [1, 1],
+  ])
+  await using opened = await openStore(schema, { fence })
+  const { store, pool } = opened
+  for (const shard of [0, 1]) await setEpoch(pool, shard, 1)
+  const lanes = [laneOfShard(store, 0), laneOfShard(store, 1)]
+  for (const lane of lanes) lane.deliver()
+  await store.flush()
+  expect(await written(pool, 'd1')).toEqual({ plain: 2, letters: 0, delivered: 2, position: 2 })
+
+  await setEpoch(pool, 1, 2)
+  for (const lane of lanes) {
+    lane.deliver()
+    lane.giveUp()
+    lane.wait()
+  }
+  await store.flush()
+  expect(fence.fenced).toEqual([1])
+  for (const offset of [1, 2, 3]) {
+    expect((await recorded(store, 0, offset)).length).toBe(1)
+    expect((await recorded(store, 1, offset)).length).toBe(0)
+  }
+  const positions = await store.outcomes.positions()
+  expect(positions.toSorted((a, b) => a.partition - b.partition)).toMatchObject([
+    { partition: 0, position: { offset: 4 } },
+    { partition: 1, position: { offset: 1 } },
+  ])
+  expect(await store.deadLetters.countOpen({})).toBe(1)
+  expect(store.trouble()).toBe(undefined)
+})
+
+test('every call that writes state of a shard is fenced', async () => {
+  await using schema = await deliveryTestSchema(TestSchema.open('fence_calls'))
+  const range = { destinationId: 'd1', sourceId: 's1', partition: 1, fromOffset: 0, toOffset: 9, count: 1, at: NOW }
+  const expired = { ...range, outcome: 'expired', reason: 'x' } as const
+  const record = { offset: 1, stream: 0, sourceId: 's1', events: 1, bytes: Buffer.from('x'), duplicates: null }
+  const position = { reader: 'd1', partition: 1, stream: 0, position: { offset: 9, index: 0 } }
+  const part = { jobId: 'j1', destinationId: 'd1', partition: 1, place: [1, 0], isAtEnd: true }
+  const calls: ((store: DeliveryStore) => Promise<unknown>)[] = [
+    (store) => store.outcomes.expireRange(expired),
+    (store) =>
+      store.outcomes.expireWaiting({ destinationId: 'd1', partition: 1, before: 9, inFlight: [], ranges: [expired] }),
+    (store) =>
+      store.outcomes.discard({ scope: {}, ranges: [{ ...expired, outcome: 'discarded' }], reason: 'x', at: NOW }),
+    (store) => store.backlog.keepRecords({ partition: 1, records: [record] }),
+    (store) => store.backlog.dropKept({ partition: 1, before: 9 }),
+    (store) => store.messages.write({ partition: 1, lastOffset: 9, entries: Buffer.alloc(16), position }),
+    (store) => store.jobs.takeEvents({ ...part, waits: [wait(1, { partition: 1, replayId: 'j1' })], filtered: [] }),
+  ]
+  for (const call of calls) {
+    const fence = new HeldShards([[1, 1]])
+    await using opened = await openStore(schema, { fence })
+    await setEpoch(opened.pool, 1, 1)
+    await expect(call(opened.store)).resolves.not.toThrow()
+    await setEpoch(opened.pool, 1, 2)
+    await expect(call(opened.store)).rejects.toBeInstanceOf(FencedError)
+    expect(fence.fenced).toEqual([1])
+  }
+})
+
+test('a replayed dead letter of a lost shard stays as it is', async () => {
+  await using schema = await deliveryTestSchema(TestSchema.open('fence_replays'))
+  const fence = new HeldShards([
+    [0, 1],
+    [1, 1],
+  ])
+  await using opened = await openStore(schema, { fence })
+  const { store, pool } = opened
+  for (const shard of [0, 1]) await setEpoch(pool, shard, 1)
+  const lanes = [laneOfShard(store, 0), laneOfShard(store, 1)]
+  for (const lane of lanes) lane.giveUp()
+  await store.flush()
+  await store.jobs.createOfLetters({
+    ...{ id: 'j1', kind: 'replay', isDryRun: false, ratePerSecond: 9, createdBy: 'x', at: NOW },
+    ...{ selection: { filter: {} }, destinationIds: ['d1'] },
+  })
+  const { letters } = await store.jobs.takeLetters({ jobId: 'j1', destinationId: 'd1', limit: 9, at: NOW })
+  expect(letters.map(({ partition }) => partition)).toEqual([0, 1])
+  await setEpoch(pool, 1, 2)
+  const outcomes = store.outcomesOf('d1')
+  for (const { id } of letters) outcomes.replayFiltered(id, 'event filter', NOW, 1)
+  await store.flush()
+  expect(fence.fenced).toEqual([1])
+  const states = await Promise.all(letters.map(async ({ id }) => (await store.deadLetters.get(id))!.state))
+  expect(states).toEqual(['resolved', 'replaying'])
+  expect(await store.jobs.get('j1')).toMatchObject({ filtered: 1 })
+})
+
+test('processes that write at once, each its shard, count every outcome of a destination', async () => {
+  await using schema = await deliveryTestSchema(TestSchema.open('fence_many'))
+  await using closing = new AsyncDisposableStack()
+  const opened = await Promise.all(
+    [0, 1, 2].map(async (shard) => {
+      const each = await openStore(schema, { fence: new HeldShards([[shard, 1]]), process: `p${shard}` })
+      await setEpoch(each.pool, shard, 1)
+      return closing.use(each)
+    }),
+  )
+  await Promise.all(
+    opened.map(async ({ store }, shard) => {
+      const lane = laneOfShard(store, shard)
+      for (let round = 0; round < 25; round++) {
+        for (let i = 0; i < 20; i++) {
+          lane.deliver()
+          lane.giveUp()
+        }
+        await store.flush()
+      }
+    }),
+  )
+  const { store, pool } = opened[0]!
+  expect(await written(pool, 'd1')).toEqual({ plain: 1_500, letters: 1_500, delivered: 1_500, position: 3_000 })
+  expect(await store.deadLetters.countOpenByDestination()).toEqual([['d1', 1_500]])
+  const { groups } = await store.deadLetters.groups({ filter: {}, before: null })
+  expect(groups).toMatchObject([{ count: 1_500, reason: 'answered 400' }])
+  expect((await store.backlog.byDestination()).map(({ letters }) => letters)).toEqual([1_500])
+})
