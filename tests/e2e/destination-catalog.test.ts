@@ -259,3 +259,51 @@ test('testing a connection runs the test of the definition', async () => {
   })
   expect(none.json).toMatchObject({ tested: false, verdict: 'unknown' })
 })
+
+describe('choices of a field', () => {
+  const config = { accountSID: 'AC0123', apiKeySID: 'SK0123', apiKeySecret: 'canary-of-twilio-0123' }
+  const asked = (more: object) =>
+    env.api('POST', '/v2/destinations/field-options', {
+      type: 'CATALOG_TWILIO_MESSAGING',
+      config,
+      action: 'sendMessage',
+      field: 'channel',
+      ...more,
+    })
+
+  test('are listed, also by the values of other fields and for a saved destination whose secrets are masked', async () => {
+    const { json } = await asked({})
+    expect(json).toMatchObject({ nextPage: null, error: null })
+    expect(json.choices).toContainEqual({ label: 'SMS', value: 'SMS' })
+    const destinationId = await made(config, 'CATALOG_TWILIO_MESSAGING')
+    const masked = { ...config, apiKeySecret: '********' }
+    const senders = await asked({ config: masked, destinationId, field: 'senderType', values: { channel: 'SMS' } })
+    expect(senders.json.choices.length).toBeGreaterThan(1)
+  })
+
+  test('what is no such field is refused', async () => {
+    const refusals: [object, string][] = [
+      [{ action: '' }, 'action is required'],
+      [{ field: 1 }, 'field is required'],
+      [{ values: [] }, 'values must be an object'],
+      [{ field: 'toPhoneNumber' }, 'sendMessage.toPhoneNumber has no choices that the service lists'],
+      [{ action: 'none' }, 'none.channel has no choices that the service lists'],
+      [{ colour: 1 }, 'Unknown member: colour'],
+    ]
+    for (const [more, error] of refusals) {
+      const { status, json } = await asked(more)
+      expect([status, json.error]).toEqual([400, error])
+    }
+    const byHand = { type: 'WEBHOOK', config: { webhookUrl: env.sink.url } }
+    expect((await asked(byHand)).json.error).toBe('sendMessage.channel has no choices that the service lists')
+  })
+})
+
+test('a type is not verified here until a service has accepted an event of it', async () => {
+  const isVerified = async (type: string) =>
+    (await env.api('GET', `/destination-definitions/${type}`)).json.options.verified
+  const { source } = await connected({ subscriptions: [sending('/in')] })
+  await env.send('/v1/track', { ...MESSAGE, messageId: 'm-verified' }, source.writeKey)
+  await env.journey('m-verified', 'delivered')
+  expect([await isVerified('CATALOG_WEBHOOK'), await isVerified('CATALOG_LOOPS')]).toEqual([true, false])
+})

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
  */
 
 let made = 0
+const TWILIO = { accountSID: 'AC0123', apiKeySID: 'SK0123', apiKeySecret: 'secret-of-twilio' }
 const ROLES = ['viewer', 'editor', 'admin'] as const
 type Role = (typeof ROLES)[number]
 
@@ -72,6 +73,10 @@ const ROWS: Readonly<Record<string, Row>> = {
   'PATCH /v2/destinations/:id': { least: 'editor', own: destination, body: {} },
   'DELETE /v2/destinations/:id': { least: 'editor', own: destination },
   'POST /v2/destinations/test-connection': { least: 'editor', body: { type: 'SLACK', config: slack() } },
+  'POST /v2/destinations/field-options': {
+    least: 'editor',
+    body: { type: 'CATALOG_TWILIO_MESSAGING', config: TWILIO, action: 'sendMessage', field: 'channel' },
+  },
   'GET /v2/destinations/:id/delivery': { least: 'viewer', own: destination },
 
   'GET /v2/connections': { least: 'viewer' },

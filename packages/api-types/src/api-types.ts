@@ -697,6 +697,28 @@ export type EventVersion = {
   readonly TotalCount: number
 }
 
+export type FieldOptions = {
+  readonly choices: readonly {
+    readonly label: string
+    readonly value: string
+  }[]
+  readonly nextPage: string | null
+  /** Why the service listed none. */
+  readonly error: string | null
+}
+
+export type FieldOptionsWanted = {
+  readonly type: string
+  readonly config: JsonObject
+  readonly destinationId?: string
+  readonly action: string
+  readonly field: string
+  /** Values of the mapping that choices depend on. */
+  readonly values?: JsonObject
+  /** `nextPage` of an earlier answer. */
+  readonly page?: string
+}
+
 export type Health = {
   readonly appType: string
   readonly server: 'UP' | 'DOWN'

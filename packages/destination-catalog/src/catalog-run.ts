@@ -1,6 +1,8 @@
 import type { JsonObject } from '@millrace/protocol'
+import type { UnitOutcome } from './classify.ts'
 import type { GuestPoolOptions } from './host/guest-pool.ts'
 import type { HostAnswer } from './host/guest-runs.ts'
+import type { FieldOptions } from './messages.ts'
 import type { CapturedObject } from './requests/captured-object.ts'
 import type { CatalogRequest, RewriteOptions } from './requests/rewrites.ts'
 
@@ -28,6 +30,18 @@ export type DryRun =
       readonly isPartial: boolean
     }
   | { readonly kind: 'failed'; readonly text: string }
+
+/** A field of an action whose choices are asked for. */
+export interface AskedField {
+  readonly action: string
+  readonly name: string
+  /** Values of the mapping's other fields, of which choices may depend. */
+  readonly values: JsonObject
+  readonly page?: string
+}
+
+/** The choices, or how asking for them failed. */
+export type FieldOptionsEnd = FieldOptions | UnitOutcome
 
 /** Sends a request. What it answers is given to the destination's code. */
 export type SendCaptured = (request: CatalogRequest) => Promise<HostAnswer>

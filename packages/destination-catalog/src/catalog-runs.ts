@@ -2,7 +2,7 @@ import { createRequire } from 'node:module'
 import path from 'node:path'
 import { ALLOWED } from './allow-list.ts'
 import { type BatchEnd, batchOutcome } from './batch-outcome.ts'
-import type { CatalogRun, DestinationCatalogOptions, DryRun, SendCaptured } from './catalog-run.ts'
+import type { CatalogRun, DestinationCatalogOptions, DryRun, FieldOptionsEnd, SendCaptured } from './catalog-run.ts'
 import { type RunFacts, type UnitOutcome, unitOutcome } from './classify.ts'
 import { GuestPool, type PooledEnd } from './host/guest-pool.ts'
 import type { HostAnswer } from './host/guest-runs.ts'
@@ -48,6 +48,12 @@ export class CatalogRuns implements AsyncDisposable {
     return batchOutcome(end, facts)
   }
 
+  async fieldOptions(prepared: PreparedRun, run: CatalogRun, send: SendCaptured): Promise<FieldOptionsEnd> {
+    const { end, ...facts } = await this.#sent(prepared, run, send)
+    const options = end.kind === 'ends' ? end.ends[0]?.options : undefined
+    return options ?? unitOutcome(end, { ...facts, faults: 0 })
+  }
+
   async #sent(prepared: PreparedRun, run: CatalogRun, send: SendCaptured): Promise<Sent> {
     let lastStatus: number | undefined
     let refused: string | undefined
@@ -66,7 +72,7 @@ export class CatalogRuns implements AsyncDisposable {
     const onLate = () => {
       isLate = true
     }
-    const deadlineMs = prepared.kind === 'testConnection' ? TEST_MS : DELIVERY_MS
+    const deadlineMs = prepared.kind.startsWith('deliver') ? DELIVERY_MS : TEST_MS
     const end = await this.#pool.run({ run: prepared, deadlineMs, send: sendOne, onLate })
     return { end, lastStatus, refused }
   }

@@ -1,6 +1,13 @@
 import type { JsonObject } from '@millrace/protocol'
 import type { BatchEnd } from './batch-outcome.ts'
-import type { CatalogRun, DestinationCatalogOptions, DryRun, SendCaptured } from './catalog-run.ts'
+import type {
+  AskedField,
+  CatalogRun,
+  DestinationCatalogOptions,
+  DryRun,
+  FieldOptionsEnd,
+  SendCaptured,
+} from './catalog-run.ts'
 import type { CatalogRuns } from './catalog-runs.ts'
 import type { UnitOutcome } from './classify.ts'
 import { type CatalogDefinition, catalogDefinition } from './definitions/catalog-definition.ts'
@@ -11,7 +18,7 @@ import { type MappingFault, mappingFaults } from './mappings/config-faults.ts'
 import { type Mapping, mappingsOf } from './mappings/mappings.ts'
 import { preparedEvent } from './mappings/prepared-event.ts'
 import { matchesTrigger } from './mappings/triggers.ts'
-import type { GuestRun } from './messages.ts'
+import type { GuestRun, RunMapping } from './messages.ts'
 
 /**
  * More than 100 destination types whose code comes from a community package and runs unmodified, in a worker without network.
@@ -107,6 +114,24 @@ export class DestinationCatalog implements AsyncDisposable {
     return runs.sendBatch(this.#guestRun('deliverBatch', slug, events, [mapping], run), run, send)
   }
 
+  /** Asks the vendor for the choices of a field that has them. Never rejects. */
+  async fieldOptions(
+    name: string,
+    { action, name: field, values, page }: AskedField,
+    run: CatalogRun,
+    send: SendCaptured,
+  ): Promise<FieldOptionsEnd> {
+    const slug = slugOf(name)!
+    const { dynamic } = this.#entries.actions(slug).actions[action]!.fields[field]!
+    const mapping = { index: 0, action, base: 'none', mapping: values } as const
+    const runs = await this.#loaded()
+    const prepared = {
+      ...this.#guestRun('fieldOptions', slug, [], [mapping], run),
+      field: { name: dynamic === 'keys' ? `${field}.__keys__` : field, ...(page === undefined ? {} : { page }) },
+    }
+    return runs.fieldOptions(prepared, run, send)
+  }
+
   /** Maximum events of a run; 1 where no mapping takes several. */
   maxBatch(name: string, config: JsonObject): number {
     const mappings = this.#mappings(slugOf(name)!, config)
@@ -138,7 +163,7 @@ export class DestinationCatalog implements AsyncDisposable {
     kind: GuestRun['kind'],
     slug: string,
     events: readonly JsonObject[],
-    mappings: readonly Mapping[],
+    mappings: readonly RunMapping[],
     { destinationId, config }: CatalogRun,
   ): Omit<GuestRun, 't' | 'id'> {
     const settings = settingsOf(this.#entries.get(slug), config)

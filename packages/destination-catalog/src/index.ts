@@ -1,5 +1,12 @@
 export type { BatchEnd } from './batch-outcome.ts'
-export type { CatalogRun, DestinationCatalogOptions, DryRun, SendCaptured } from './catalog-run.ts'
+export type {
+  AskedField,
+  CatalogRun,
+  DestinationCatalogOptions,
+  DryRun,
+  FieldOptionsEnd,
+  SendCaptured,
+} from './catalog-run.ts'
 export type { UnitOutcome } from './classify.ts'
 export type { CatalogDefinition } from './definitions/catalog-definition.ts'
 export { DestinationCatalog } from './destination-catalog.ts'

@@ -28,13 +28,27 @@ export interface GuestRun {
   readonly t: 'run'
   readonly id: number
   /** `transform` answers each request with an empty 200, and sends none. */
-  readonly kind: 'transform' | 'deliver' | 'deliverBatch' | 'testConnection'
+  readonly kind: 'transform' | 'deliver' | 'deliverBatch' | 'testConnection' | 'fieldOptions'
   readonly slug: string
   readonly destinationId: string
   readonly settings: JsonObject
   readonly mappings: readonly RunMapping[]
-  /** One, but of `deliverBatch` at least two. */
+  /** One, but of `deliverBatch` at least two, and none where no event is sent. */
   readonly events: readonly JsonObject[]
+  /** Of `fieldOptions`, whose one mapping has the action and the values of its other fields. */
+  readonly field?: FieldPage
+}
+
+export interface FieldPage {
+  readonly name: string
+  /** As an earlier answer gave it. */
+  readonly page?: string
+}
+
+/** Choices that the vendor's API lists for a field. */
+export interface FieldOptions {
+  readonly choices: readonly { readonly label: string; readonly value: string }[]
+  readonly nextPage?: string
 }
 
 /** A mapping as the guest needs it: the large default values stay with the definitions there. */
@@ -76,6 +90,7 @@ export interface MappingEnd {
   readonly thrown: Thrown | undefined
   /** Of a batch whose code told a result for each event, in their order. */
   readonly results?: readonly EventEnd[]
+  readonly options?: FieldOptions
 }
 
 /** What the code says about one event of a batch. */

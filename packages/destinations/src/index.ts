@@ -24,6 +24,8 @@ export type {
   RemoteAnswer,
   RemoteBatchOutcome,
   RemoteCode,
+  RemoteField,
+  RemoteFieldOptions,
   RemoteOutcome,
   RemoteRequest,
   RemoteRun,

@@ -40,6 +40,8 @@ export interface RemoteCode {
     run: RemoteRun,
     send: SendRemote,
   ): Promise<RemoteBatchOutcome>
+  /** Asks the service for the choices of a field; undefined where the field has none. Never rejects. */
+  fieldOptions(run: RemoteRun, field: RemoteField, send: SendRemote): Promise<RemoteFieldOptions | undefined>
   /** Tries the credentials; undefined where there is nothing to try with. Never rejects. */
   testConnection(run: RemoteRun, send: SendRemote): Promise<RemoteOutcome | undefined>
 }
@@ -52,6 +54,20 @@ export interface RemoteUnit {
   /** Set where events may share a run: those with the same key, and so many. */
   readonly batch?: { readonly key: string; readonly maxEvents: number }
 }
+
+/** A field of a mapping whose choices are asked for. */
+export interface RemoteField {
+  readonly action: string
+  readonly name: string
+  /** Values of the other fields. */
+  readonly values: JsonObject
+  /** As an earlier answer gave it. */
+  readonly page?: string
+}
+
+export type RemoteFieldOptions =
+  | { readonly choices: readonly { readonly label: string; readonly value: string }[]; readonly nextPage?: string }
+  | { readonly failed: RemoteOutcome }
 
 export interface RemoteRun {
   readonly destinationId: string

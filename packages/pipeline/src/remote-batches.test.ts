@@ -32,6 +32,7 @@ function batchingModule({ judge = judgedByStatus, units = 1 }: Code): Destinatio
           return { index, name: `unit ${index}`, batch: { key: String(index), maxEvents: MAX_EVENTS } }
         }),
       transform: async () => ({ requests: [], derivedSecrets: [], isPartial: false, rules: [] }),
+      fieldOptions: async () => undefined,
       testConnection: async () => undefined,
       deliver: async (event, _unit, { config }, send) => {
         const answer = await send(requestTo(String(config['url']), JSON.stringify(event)))

@@ -19,6 +19,7 @@ function remoteModule(units: readonly string[][]): DestinationModule {
     transform: async () => ({ requests: [], derivedSecrets: [], isPartial: false, rules: [] }),
     maxBatch: () => 1,
     deliverBatch: async () => ({ each: [] }),
+    fieldOptions: async () => undefined,
     testConnection: async () => undefined,
     deliver: async (event, unit, { config }, send) => {
       let status = 200

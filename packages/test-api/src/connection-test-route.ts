@@ -1,7 +1,8 @@
 import type { DestinationRegistry } from '@millrace/destinations'
 import { ApiError, closed, named, oneOf, type RouteDescription, refusals, Type } from '@millrace/openapi'
-import { isJsonObject, type JsonObject } from '@millrace/protocol'
+import type { JsonObject } from '@millrace/protocol'
 import type { FastifyPluginAsync } from 'fastify'
+import { askedConfiguration } from './asked-configuration.ts'
 import { testConnection } from './connection-test.ts'
 import { Places } from './places.ts'
 import type { TestApiOptions } from './test-api-options.ts'
@@ -85,7 +86,7 @@ export function connectionTestRoute(options: ConnectionTestOptions): FastifyPlug
       '/destinations/test-connection',
       { config: { audited: { action: 'test', kind: 'destination' }, describe: CONNECTION_TEST_IN_WORDS } },
       async (request) => {
-        const asked = askedIn(request.body as JsonObject, options)
+        const asked = askedConfiguration(request.body as JsonObject, [], options)
         const giveBack = options.isReady() ? await places.take() : undefined
         if (giveBack === undefined) throw new ApiError('unavailable', 'Service unavailable')
         request.audit({ action: 'test', kind: 'destination', resourceId: asked.saved?.id ?? null, diff: [] })
@@ -101,28 +102,4 @@ export function connectionTestRoute(options: ConnectionTestOptions): FastifyPlug
       },
     )
   }
-}
-
-/** @throws TestRefused */
-function askedIn(body: JsonObject, { destinationTypes, configuration }: ConnectionTestOptions) {
-  const { type, config, destinationId, ...others } = body
-  if (typeof type !== 'string' || type === '') throw new ApiError('bad_request', 'type is required')
-  const module = destinationTypes.find(type)
-  if (module === undefined) {
-    throw new ApiError(
-      'bad_request',
-      `Unknown destination type ${type}; known are ${destinationTypes.names().join(', ')}`,
-    )
-  }
-  if (!isJsonObject(config)) throw new ApiError('bad_request', 'config must be an object')
-  const [unknown] = Object.keys(others)
-  if (unknown !== undefined) throw new ApiError('bad_request', `Unknown member: ${unknown}`)
-  const isNew = destinationId === undefined || destinationId === null
-  const saved = isNew ? undefined : configuration().destinations.get(String(destinationId))
-  if (!isNew && saved?.type !== type) {
-    throw new ApiError('not_found', `Destination with id ${destinationId} not found`)
-  }
-  const [fault] = destinationTypes.faultsIn(module, { ...saved?.config, ...config })
-  if (fault !== undefined) throw new ApiError('invalid_config', 'Invalid config', { details: { ...fault } })
-  return { module, config, saved }
 }

@@ -112,7 +112,8 @@ async function testRemoteConnection(
     isUserAgentAdded: true,
   }
   const startedAt = clock.monotonic()
-  const tested = await tryRemoteConnection(module, run, saved?.config ?? override.config, { sender, signal, clock })
+  const tried = { run, savedConfig: saved?.config ?? override.config }
+  const tested = await tryRemoteConnection(module, tried, { sender, signal, clock })
   if (tested === undefined) return NOTHING_TESTED
   const durationMs = Math.round(clock.monotonic() - startedAt)
   const { outcome, derivedSecrets } = tested

@@ -1,4 +1,5 @@
 export { connectionTestRoute } from './connection-test-route.ts'
+export { fieldOptionsRoute } from './field-options-route.ts'
 export { OfflineTests, type OfflineTestsOptions } from './offline-tests.ts'
 export { answerUnreadableTestPath, testApiRoutes } from './routes.ts'
 export type { StageFlags } from './stage-flags.ts'

@@ -20,7 +20,7 @@ export class DataFolderError extends Error {
 }
 
 /**
- * The folder of all data: `format`, `lock`, `secret.key`, `control.db`, `delivery.db`, `log/`. One process at a time
+ * The folder of all data: `format`, `lock`, `secret.key`, `control.db`, `delivery.db`, `verified-types`, `log/`. One process at a time
  * may have it open. The operating system holds the lock and releases it when the process ends, even after a crash.
  */
 export class DataFolder implements Disposable {

@@ -6,10 +6,12 @@ import { type HostCalls, type OpenShards, RemoteShard, type ShardContext, type W
 import { answerCalls, type Logger } from '@millrace/std'
 import type { Sandboxes } from '@millrace/transformations'
 import type { Settings } from '../config/settings.ts'
+import type { DataFolder } from '../data-folder/data-folder.ts'
 import type { Faults } from '../faults.ts'
 import type { ShardThreadData } from './thread.ts'
 
 interface ThreadNeeds {
+  readonly folder: DataFolder
   readonly settings: Settings
   readonly log: SqliteEventLog
   readonly store: SqliteDeliveryStore
@@ -81,7 +83,7 @@ function startThread(
   { configuration, live, delivered, onReplayEnded }: ShardContext,
   needs: ThreadNeeds,
 ): Promise<RemoteShard> {
-  const { settings, log, store, controlPlane, faults, logger } = needs
+  const { folder, settings, log, store, controlPlane, faults, logger } = needs
   const { egressAllow, egressDeny, egressProxy, host, httpTimeoutMs } = settings
   const { isDestinationCatalogOn, destinationCatalogWorkers, destinationCatalogMemoryMb } = settings
   const data: ShardThreadData = {
@@ -93,6 +95,7 @@ function startThread(
     store: store.connect(),
     host: hostPort(needs),
     memory: shared.memory.memory,
+    verifiedFile: folder.file('verified-types'),
   }
   const transfer = [data.log.port, data.store, data.host]
   return RemoteShard.start(

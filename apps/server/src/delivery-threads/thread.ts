@@ -8,6 +8,7 @@ import { serveShard, tellHost } from '@millrace/pipeline/thread'
 import { systemClock as clock } from '@millrace/std'
 import type { Settings } from '../config/settings.ts'
 import { catalogTrouble, catalogTypes } from '../destination-catalog/catalog-types.ts'
+import { VerifiedTypes } from '../destination-catalog/verified-types.ts'
 import { OutboundClients, type OutboundSettings } from '../outbound-clients.ts'
 import { VERSION } from '../version.ts'
 
@@ -21,10 +22,12 @@ export interface ShardThreadData {
   readonly store: MessagePort
   readonly host: MessagePort
   readonly memory: SharedArrayBuffer
+  /** Names of verified types of the catalog. */
+  readonly verifiedFile: string
 }
 
 /** A delivery thread: one shard with its own connections, over the log's files. */
-const { settings, log, store, host, memory } = workerData as ShardThreadData
+const { settings, log, store, host, memory, verifiedFile } = workerData as ShardThreadData
 
 const logger = {
   debug: () => {},
@@ -39,8 +42,12 @@ const catalog = new DestinationCatalog({
   workers: settings.destinationCatalogWorkers,
   memoryMb: settings.destinationCatalogMemoryMb,
 })
+// Shown from the next start on: the types that people see are those of the main thread.
+const verified = new VerifiedTypes(verifiedFile, (error) =>
+  logger.warn({ err: error }, 'a type of the destination catalog cannot be noted as verified'),
+)
 const registry = await DestinationRegistry.load({
-  more: catalogTypes(catalog, catalogTrouble(settings)),
+  more: catalogTypes(catalog, catalogTrouble(settings), verified),
   now: () => clock.now(),
 })
 const outbound = new OutboundClients(settings, clock)

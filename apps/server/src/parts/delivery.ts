@@ -15,6 +15,7 @@ import {
 import type { Clock } from '@millrace/std'
 import type { Sandboxes } from '@millrace/transformations'
 import type { Settings } from '../config/settings.ts'
+import type { DataFolder } from '../data-folder/data-folder.ts'
 import { deliveryThreads } from '../delivery-threads/delivery-threads.ts'
 import { threadCount } from '../delivery-threads/thread-count.ts'
 import type { Faults } from '../faults.ts'
@@ -28,6 +29,7 @@ import type { Part } from './part.ts'
 const TRACES_KEPT_MS = 168 * 3_600_000
 
 interface DeliveryNeeds {
+  readonly folder: DataFolder
   readonly settings: Settings
   readonly storage: Pick<StoragePart, 'log' | 'store' | 'catalog' | 'disk'>
   readonly controlPlane: ControlPlane
@@ -48,7 +50,7 @@ export interface DeliveryPart extends Part {
 
 /** Resumes where the last run stopped, and follows configuration changes. */
 export async function startDelivery(needs: DeliveryNeeds): Promise<DeliveryPart> {
-  const { settings, controlPlane, registry, sandboxes, outbound, faults, clock, logger } = needs
+  const { folder, settings, controlPlane, registry, sandboxes, outbound, faults, clock, logger } = needs
   const { log, store, catalog, disk } = needs.storage
   const shared = { log, store, clock, random: Math.random, logger }
   const onThisThread = localShard({
@@ -66,7 +68,7 @@ export async function startDelivery(needs: DeliveryNeeds): Promise<DeliveryPart>
     memoryBytes: settings.deliveryMemoryBytes,
   })
   const threads = threadCount(settings)
-  const onThreads = deliveryThreads(threads, { settings, log, store, controlPlane, sandboxes, faults, logger })
+  const onThreads = deliveryThreads(threads, { folder, settings, log, store, controlPlane, sandboxes, faults, logger })
   const openShards: OpenShards<Pipeline | RemoteShard> = (context) =>
     threads === 1 || context.recovery.isOneAtATime ? onThisThread(context) : onThreads(context)
   const delivery = await DeliveryHost.start<Pipeline | RemoteShard>({

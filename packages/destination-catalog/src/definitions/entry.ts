@@ -13,6 +13,8 @@ export interface EntryField {
   readonly default?: JsonValue
   readonly choices?: readonly { readonly label: string; readonly value: string | number | boolean }[]
   readonly format?: string
+  /** The vendor's API lists choices: of the value, or of the names of its members. */
+  readonly dynamic?: 'values' | 'keys'
 }
 
 /** A listed entry without its actions: enough for the list and for a configuration form. */

@@ -32,6 +32,7 @@ interface PackageAction {
   readonly defaultSubscription?: string
   readonly fields?: Readonly<Record<string, PackageField>>
   readonly performBatch?: unknown
+  readonly dynamicFields?: Readonly<Record<string, unknown>>
   readonly syncMode?: { readonly default: string; readonly choices: readonly { readonly value: string }[] }
 }
 
@@ -89,12 +90,12 @@ function entryField(field: PackageField): EntryField {
 }
 
 function entryAction(action: PackageAction): EntryAction {
-  const { title, description, defaultSubscription, fields = {}, performBatch, syncMode } = action
+  const { title, description, defaultSubscription, fields = {}, performBatch, syncMode, dynamicFields = {} } = action
   return {
     title,
     description,
     trigger: defaultSubscription ?? null,
-    fields: mapValues(fields, entryField),
+    fields: mapValues(fields, (field, name) => ({ ...entryField(field), ...dynamicOf(dynamicFields[name]) })),
     ...(syncMode === undefined
       ? {}
       : { syncModes: syncMode.choices.map(({ value }) => value), defaultSyncMode: syncMode.default }),
@@ -110,10 +111,17 @@ function maxBatchOf(fields: Readonly<Record<string, PackageField>>): number {
   return preferred >= 1 ? Math.min(MAX_BATCH, preferred) : MAX_BATCH
 }
 
+/** A function lists values; an object with one named `__keys__` lists names of members. */
+function dynamicOf(dynamicField: unknown): Pick<EntryField, 'dynamic'> {
+  if (typeof dynamicField === 'function') return { dynamic: 'values' }
+  const keys = (dynamicField as { readonly __keys__?: unknown } | undefined)?.__keys__
+  return typeof keys === 'function' ? { dynamic: 'keys' } : {}
+}
+
 function entryPreset({ name, partnerAction, subscribe }: PackagePreset & { subscribe: string }): EntryPreset {
   return { name, action: partnerAction, trigger: subscribe }
 }
 
-function mapValues<In, Out>(of: Readonly<Record<string, In>>, map: (value: In) => Out): Record<string, Out> {
-  return Object.fromEntries(Object.entries(of).map(([name, value]) => [name, map(value)]))
+function mapValues<In, Out>(of: Readonly<Record<string, In>>, map: (value: In, name: string) => Out): Record<string, Out> {
+  return Object.fromEntries(Object.entries(of).map(([name, value]) => [name, map(value, name)]))
 }

@@ -14,12 +14,20 @@ export interface CoreAction {
   createRequestClient: (data: object) => RequestClient
   extendRequest: ((data: object) => ClientOptions) | undefined
   execute(bundle: object): Promise<unknown>
+  executeDynamicField(name: string, data: object): Promise<CoreChoices>
   executeBatch(bundle: object): Promise<readonly (CoreBatchResult | undefined)[]>
 }
 
 export interface CoreActionDefinition {
   readonly fields?: Readonly<Record<string, { readonly default?: JsonValue }>>
   readonly performBatch?: (client: RequestClient, data: object) => Promise<unknown>
+}
+
+/** What a dynamic field lists; on trouble an `error` instead of choices. */
+export interface CoreChoices {
+  readonly choices?: readonly { readonly label?: unknown; readonly value?: unknown }[]
+  readonly nextPage?: unknown
+  readonly error?: { readonly message?: string; readonly code?: string | number }
 }
 
 /** Of one event of a batch. */

@@ -1,9 +1,10 @@
 import type { JsonObject } from '@millrace/protocol'
 import { usablePresets } from '../definitions/package-entry.ts'
-import type { EventEnd, GuestRun, MappingEnd, RunMapping } from '../messages.ts'
+import type { EventEnd, FieldOptions, GuestRun, MappingEnd, RunMapping } from '../messages.ts'
 import { runBatch } from './batch-run.ts'
 import { requestClient } from './client.ts'
 import { type Core, type CoreAction, loadDefinition, type RunnableDefinition } from './core.ts'
+import { fieldOptions } from './field-options.ts'
 import { currentRun, type DefinitionRun } from './guest-run.ts'
 import { jsonCopy } from './json-copy.ts'
 import { thrownBy } from './thrown.ts'
@@ -44,6 +45,7 @@ export class Engine {
   async run(message: GuestRun, code: DefinitionRun): Promise<MappingEnd[]> {
     if (message.kind === 'testConnection') return [await this.#end(code, -1, () => this.#testConnection(message, code))]
     if (message.kind === 'deliverBatch') return [await this.#batchEnd(message, message.mappings[0]!, code)]
+    if (message.kind === 'fieldOptions') return [await this.#fieldOptions(message, message.mappings[0]!, code)]
     const ends: MappingEnd[] = []
     for (const mapping of message.mappings) {
       ends.push(await this.#end(code, mapping.index, () => this.#execute(message, mapping, code)))
@@ -73,6 +75,16 @@ export class Engine {
       })
     })
     return results === undefined || end.thrown !== undefined ? end : { ...end, results }
+  }
+
+  async #fieldOptions(message: GuestRun, mapping: RunMapping, code: DefinitionRun): Promise<MappingEnd> {
+    const { name, page } = message.field!
+    let options: FieldOptions | undefined
+    const end = await this.#end(code, mapping.index, async () => {
+      const data = { ...this.#bundle(message, mapping, {}, {}), payload: jsonCopy(mapping.mapping), page }
+      options = fieldOptions(await this.#actionOfRun(message, mapping, code).executeDynamicField(name, data))
+    })
+    return options === undefined ? end : { ...end, options }
   }
 
   async #execute(message: GuestRun, mapping: RunMapping, code: DefinitionRun): Promise<void> {

@@ -1,6 +1,7 @@
 import type { Thrown } from '../messages.ts'
 import { WholeAnswerError } from './batch-run.ts'
 import type { Core } from './core.ts'
+import { ChoicesError } from './field-options.ts'
 import { BoundError, NoAnswerError } from './guest-run.ts'
 
 const MAX_TEXT = 1_000
@@ -11,6 +12,7 @@ export function thrownBy(core: Core, error: unknown): Thrown {
   const text = textOf(error)
   if (error instanceof BoundError) return { kind: 'bound', text }
   if (error instanceof NoAnswerError) return { kind: 'noAnswer', text }
+  if (error instanceof ChoicesError) return { kind: 'status', status: error.status, text }
   if (error instanceof WholeAnswerError) return { kind: 'answer', status: error.status, text }
   if (!(error instanceof Error)) return { kind: 'code', text }
   if (error.name === 'AggregateAjvError' || error.name === 'ValidationError') return { kind: 'validation', text }
