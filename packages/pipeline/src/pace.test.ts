@@ -97,7 +97,7 @@ test('unpersisted outcomes are bounded: while they cannot be written, delivery w
   for (let batch = 0; batch < 30; batch++) await run.accept(tracks(100, () => '', `b${batch}`))
   await run.advance(MINUTE)
   expect(run.store.trouble()).toBe('database is locked')
-  expect(run.delivery.trouble()).toBe('database is locked')
+  expect(await run.delivery.trouble()).toBe('database is locked')
   expect(sink.arrivals.length).toBeGreaterThanOrEqual(1_000)
   expect(sink.arrivals.length).toBeLessThanOrEqual(1_000 + 100)
   expect(run.logged.filter(({ text }) => text === 'outcomes cannot be written; delivery is paused').length).toBe(1)

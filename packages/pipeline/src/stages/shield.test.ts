@@ -73,7 +73,7 @@ test.each<[member: string, faults: Partial<DestinationModule>, outcome: string]>
   }
   const healthy = sink.arrivals.filter(({ path }) => path.endsWith('/healthy')).map(({ event }) => event.messageId)
   expect(healthy).toEqual(['before', 'bad-1', 'behind', 'later'])
-  expect(run.delivery.trouble()).toBe(undefined)
+  expect(await run.delivery.trouble()).toBe(undefined)
   expect(await run.deadLetters()).toMatchObject([{ destinationId: 'faulty', stage: 'dest_transformation' }])
 })
 
