@@ -18,7 +18,6 @@ const CONTRACTS = [
   'control-plane',
   'dashboard',
   'cordova-sdk',
-  'cluster',
 ]
 
 describe.each(CONTRACTS)('the checklist of %s', (name) => {
