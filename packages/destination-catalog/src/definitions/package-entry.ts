@@ -122,6 +122,9 @@ function entryPreset({ name, partnerAction, subscribe }: PackagePreset & { subsc
   return { name, action: partnerAction, trigger: subscribe }
 }
 
-function mapValues<In, Out>(of: Readonly<Record<string, In>>, map: (value: In, name: string) => Out): Record<string, Out> {
+function mapValues<In, Out>(
+  of: Readonly<Record<string, In>>,
+  map: (value: In, name: string) => Out,
+): Record<string, Out> {
   return Object.fromEntries(Object.entries(of).map(([name, value]) => [name, map(value, name)]))
 }
