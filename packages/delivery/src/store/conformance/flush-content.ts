@@ -59,6 +59,17 @@ export function testFlushContent(makePlace: MakePlace): void {
     expect(await outcomesAt(store, 4)).toMatchObject([{ kind: 'plain' }])
   })
 
+  test('an outcome whose attempts are an empty text can be read', async () => {
+    await using run = await opened(makePlace)
+    const requests = '' as unknown as null
+    run.outcomes.journey(eventAt(1), { ...waitAt(1), requests })
+    run.outcomes.deadLetter(eventAt(2), { ...letterAt(2), requests })
+    run.outcomes.positions = () => [{ partition: 0, stream: 0, position: { offset: 9, index: 0 } }]
+    await run.store.flush()
+    expect(await outcomesAt(run.store, 1)).toMatchObject([{ kind: 'journey' }])
+    expect(await outcomesAt(run.store, 2)).toMatchObject([{ kind: 'dead_letter' }])
+  })
+
   test('an event that the log has lost as well is expired, as where its segment was damaged', async () => {
     await using run = await opened(makePlace)
     run.outcomes.readAccepted = async (places) => places.map(() => undefined)

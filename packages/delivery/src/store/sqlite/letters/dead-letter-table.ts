@@ -88,7 +88,7 @@ export class DeadLetterTable {
       this.#names.number(letter.sourceId),
       ...[partition, offset, index, OPEN, STAGES.indexOf(letter.stage), this.#names.number(letter.reason)],
       ...[acceptedAt, deadAt, attempts, lastStatus, lastAnswer === null ? null : this.#names.number(lastAnswer)],
-      ...[revision, NEVER, letter.requests && JSON.stringify(letter.requests), letter.event],
+      ...[revision, NEVER, letter.requests === null ? null : JSON.stringify(letter.requests), letter.event],
       letter.replayId === null ? null : this.#names.number(letter.replayId),
     ]
     this.#statements.insert.run(...writable(columns))

@@ -139,7 +139,7 @@ export class OutcomeTables {
       this.#names.number(journey.sourceId),
       ...[partition, stream, offset, index, outcome, reason, acceptedAt, sizeBytes, userKey, anonymousKey],
       ...[attempts, deliveredRequests, firstAttemptAt, dueAt === null ? null : Math.round(dueAt)],
-      ...[requests && JSON.stringify(requests), revision, at],
+      ...[requests === null ? null : JSON.stringify(requests), revision, at],
       this.#replay(journey.replayId),
     ]
     this.#statements.putJourney.run(...writable(columns))
