@@ -57,7 +57,7 @@ export interface LiveUserCodeOptions {
  * After a sandbox fault (too slow, too much memory, lost) the batch runs again event by event, so that only the event that
  * causes faults becomes a dead letter, after three of them. A run that an overloaded machine did not let finish is no fault.
  *
- * @see contracts/transformations.md §8 [D424, D425, D433]
+ * @see contracts/transformations.md §8 [D424, D425, D433, D436]
  */
 export class LiveUserCode {
   readonly #options: LiveUserCodeOptions

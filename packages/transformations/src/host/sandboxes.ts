@@ -1,11 +1,12 @@
 import type { Clock, Logger, Timer } from '@millrace/std'
 import type { CheckedCode, CheckResult, LibraryCode } from '../code.ts'
 import type { TransformFetch } from '../fetch.ts'
-import { KILL_GRACE_MS, PENALTY_MS, type TransformationLimits } from '../limits.ts'
+import { KILL_GRACE_MS, type TransformationLimits } from '../limits.ts'
 import type { EventResult, Run, RunResult, TroubleKind } from '../run.ts'
 import { CredentialMask } from './credential-mask.ts'
 import { FairTurns } from './fair-turns.ts'
 import { payloadOf, resultsOf } from './payload.ts'
+import { Penalties } from './penalties.ts'
 import { type RunEnd, runInWorker } from './run-in-worker.ts'
 import { SandboxRegistry } from './sandbox-registry.ts'
 import { Usage } from './usage.ts'
@@ -63,8 +64,7 @@ export class Sandboxes {
   readonly #usage: Usage
   /** By key: its runs one after the other. */
   readonly #runs = new Map<string, FairTurns>()
-  /** By key: until when, on the monotonic clock, it runs in the penalty process. */
-  readonly #penalties = new Map<string, number>()
+  readonly #penalties: Penalties
   readonly #credentialIds = new WeakMap<ReadonlyMap<string, string>, number>()
   readonly #closing = new AbortController()
   readonly #troubles = { 'timed out': 0, 'out of memory': 0, 'sandbox lost': 0, 'invalid message': 0 }
@@ -78,6 +78,7 @@ export class Sandboxes {
     const { limits, clock, logger, program } = options
     this.#registry = new SandboxRegistry(limits.sandboxes, limits.totalMb * 1024 * 1024)
     this.#usage = new Usage(clock, limits.workers)
+    this.#penalties = new Penalties(clock, logger)
     const usedBy = (key: string) => this.#usage.usedBy(key)
     const worker = (name: WorkerName, places: FairTurns) => {
       const start = { memoryMb: limits.memoryMb, niceness: NICENESS[name], program }
@@ -141,7 +142,6 @@ export class Sandboxes {
   }
 
   figures(): TransformationFigures {
-    this.#forgetPenalties()
     return {
       sandboxes: this.#registry.size,
       children: this.#workers().filter(({ isAlive }) => isAlive).length,
@@ -213,8 +213,10 @@ export class Sandboxes {
 
   #troubled(run: Run, { end, starved }: RunEnd, kind: TroubleKind) {
     const isOwnFault = end.kind === 'settled' || end.isOwnFault
-    this.#troubles[kind]++
-    if (isOwnFault && starved === undefined && run.mode === 'live') this.#penalise(run.key, kind)
+    if (starved === undefined) {
+      this.#troubles[kind]++
+      if (isOwnFault && run.mode === 'live') this.#penalties.add(run.key, kind)
+    }
     const text = TROUBLE_TEXTS[kind]
     return {
       results: failedForAll(run, text, true),
@@ -238,31 +240,13 @@ export class Sandboxes {
 
   #workerFor(run: Run, key: string): Worker {
     if (run.mode === 'test') return this.#test
-    this.#forgetPenalties()
-    if (this.#usage.isOverShare(key)) this.#penalise(key, 'over its share')
+    if (this.#usage.isOverShare(key)) this.#penalties.add(key, 'over its share')
     if (this.#penalties.has(key)) return this.#penalty
     const known = this.#registry.workerOf(key)
     if (known !== undefined && known !== this.#penalty && !known.isHeld) return known
     const load = (worker: Worker) =>
       (worker.isHeld ? 1_000_000 : 0) + worker.turns.waiting * 1_000 + (worker === known ? 0 : worker.sandboxes)
     return this.#live.reduce((least, worker) => (load(worker) < load(least) ? worker : least))
-  }
-
-  #penalise(key: string, why: TroubleKind | 'over its share'): void {
-    const { clock, logger } = this.#options
-    if (!this.#penalties.delete(key)) {
-      logger.info({ destinationId: key, why }, 'a transformation runs in the penalty process')
-    }
-    this.#penalties.set(key, clock.monotonic() + PENALTY_MS)
-  }
-
-  /** The map keeps the order of their ends. */
-  #forgetPenalties(): void {
-    const now = this.#options.clock.monotonic()
-    for (const [key, end] of this.#penalties) {
-      if (end > now) break
-      this.#penalties.delete(key)
-    }
   }
 
   #credentialsId(credentials: ReadonlyMap<string, string>): number {

@@ -27,10 +27,10 @@ interface Beginning extends StretchLimits {
 
 /**
  * Limits the time of a child from a message to its reply. On a busy machine a child, or the server that must read its reply,
- * waits for a processor: such waits extend the limit, up to a bound by the clock. Code that computes has no wait, and
- * neither has a child that sleeps: both end at their limit.
+ * waits for a processor: such waits extend the limit, up to a bound by the clock. Neither code while it computes nor a child
+ * that sleeps has such waits: both end at their limit.
  *
- * @see contracts/transformations.md §8 [D417], decision 0098
+ * @see contracts/transformations.md §8 [D436], decision 0098
  */
 export class StretchTimer {
   readonly #clock: Clock
