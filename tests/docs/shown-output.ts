@@ -84,6 +84,7 @@ export class ShownOutput {
         .replace(/^(ok +settings +)given: .*/m, '$1all defaults')
         .replace(/[\d.]+ [KMGT]B free/, '74.1 GB free')
         .replace(/(segments?, )[\d.]+ [KMG]B/, '$1128 KB')
+        .replace(/\d+ % busy/g, '2 % busy')
     )
   }
 

@@ -31,11 +31,12 @@ export async function redeliveries(
     const found: Redelivery[] = []
     for (const [destinationId, destinationName] of names) {
       const connected = spans.filter((span) => span.kind === 'connection' && span.destinationId === destinationId)
-      const start = (stream: number) =>
-        positions.find((row) => row.reader === destinationId && row.stream === stream)?.position.offset ?? 0
+      const own = positions.filter(({ reader }) => reader === destinationId)
+      const start: StartOf = (partition, stream) =>
+        own.find((row) => row.partition === partition && row.stream === stream)?.position.offset ?? 0
       const { waiting, done } = await store.outcomes.resume(destinationId)
       // The count of the log includes waits after the starting place.
-      const behind = waiting.filter(({ offset, stream }) => offset < start(stream)).length
+      const behind = waiting.filter(({ partition, offset, stream }) => offset < start(partition, stream)).length
       const inLog = await countInLog(log, connected, start)
       const events = Math.max(behind, behind + inLog - done.length)
       found.push({ destinationId, destinationName, events })
@@ -46,12 +47,15 @@ export async function redeliveries(
   }
 }
 
-async function countInLog(log: SqliteEventLog, connected: readonly Span[], start: (stream: number) => number) {
+/** The offset from which a destination still has to read a partition. */
+type StartOf = (partition: number, stream: number) => number
+
+async function countInLog(log: SqliteEventLog, connected: readonly Span[], start: StartOf): Promise<number> {
   let events = 0
   for (const { sourceId, partition, fromOffset, toOffset } of connected) {
     for (const [stream, name] of STREAMS.entries()) {
-      const from = Math.max(start(stream), fromOffset)
-      const to = Math.max(from, toOffset ?? log.end(0))
+      const from = Math.max(start(partition, stream), fromOffset)
+      const to = Math.max(from, toOffset ?? log.end(partition))
       events += (await log.tally(partition, name, { from, to })).get(sourceId)?.events ?? 0
     }
   }

@@ -121,8 +121,8 @@ describe('refused, with nothing written', () => {
     ],
     [
       'is of a later data folder',
-      () => repack(made.file, file, () => {}, { dataFormat: 3 }),
-      /was made by a newer version of Millrace \(data format 3, this version supports 2\)/,
+      () => repack(made.file, file, () => {}, { dataFormat: 4 }),
+      /was made by a newer version of Millrace \(data format 4, this version supports 3\)/,
     ],
     [
       'has a later delivery.db',
