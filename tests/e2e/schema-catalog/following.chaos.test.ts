@@ -26,7 +26,8 @@ test('10: an event is visible in all six endpoints within a second of its 200', 
   expect(await api.keyCounts(model!)).toMatchObject({ 'properties.a': 1 })
   expect(await api.missingKeys(version!)).toEqual([])
   const { LagEvents, LagSeconds, Positions } = await api.status()
-  expect({ LagEvents, LagSeconds, Positions }).toEqual({ LagEvents: 0, LagSeconds: 0, Positions: ['0-1'] })
+  expect({ LagEvents, LagSeconds }).toEqual({ LagEvents: 0, LagSeconds: 0 })
+  expect(Positions).toEqual(Array.from({ length: 16 }, (_, partition) => `${partition}-1`))
 })
 
 test('27: refused events, duplicates, events of a replay and of the Test API change nothing; those of a backfill count once', async () => {
