@@ -54,6 +54,7 @@ export {
   type LetterSelection,
   type LogSelection,
   type PartPlace,
+  type TakeLetters,
 } from './store/job-store.ts'
 export type { LaneOutcomes } from './store/lane-outcomes.ts'
 export { MAX_GROUPS } from './store/letters/letter-limits.ts'
