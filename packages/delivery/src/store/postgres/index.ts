@@ -1,2 +1,8 @@
+export {
+  type ConfigurationSpans,
+  configurationSpans,
+  type SpansWrite,
+  writeConfigurationSpans,
+} from './configuration-spans.ts'
 export { PostgresDeliveryStore, type PostgresDeliveryStoreOptions } from './postgres-delivery-store.ts'
 export { deliverySchema } from './schema.ts'

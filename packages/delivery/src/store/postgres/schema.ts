@@ -194,6 +194,11 @@ const FIGURES = `
   ) WITH (fillfactor = 50);
 `
 
+const SPAN_REVISION = `
+  -- The revision of the configuration that the table span belongs to, and where the partitions ended at that change.
+  CREATE TABLE span_revision (id bigint PRIMARY KEY CHECK (id = 1), revision bigint NOT NULL, ends bigint[] NOT NULL);
+`
+
 /**
  * The tables of the delivery store. Later releases only add steps: two releases run side by side.
  *
@@ -204,5 +209,6 @@ export const deliverySchema: SchemaPart = {
   steps: [
     { name: 'tables of the delivery store', up: (queries) => queries.rows(TABLES) },
     { name: 'figures of shards', up: (queries) => queries.rows(FIGURES) },
+    { name: 'revision of the spans', up: (queries) => queries.rows(SPAN_REVISION) },
   ],
 }
