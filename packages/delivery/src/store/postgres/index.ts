@@ -1,3 +1,4 @@
+export { PostgresLimits, type PostgresLimitsOptions } from '../../limits/postgres/postgres-limits.ts'
 export {
   type ConfigurationSpans,
   configurationSpans,

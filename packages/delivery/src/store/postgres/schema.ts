@@ -1,4 +1,5 @@
 import type { SchemaPart } from '@millrace/postgres'
+import { LIMIT_TABLES } from '../../limits/postgres/limit-tables.ts'
 
 const TABLES = `
   -- Ids and texts that many rows share. An index entry cannot hold a long text, so the digest stands for it.
@@ -210,5 +211,6 @@ export const deliverySchema: SchemaPart = {
     { name: 'tables of the delivery store', up: (queries) => queries.rows(TABLES) },
     { name: 'figures of shards', up: (queries) => queries.rows(FIGURES) },
     { name: 'revision of the spans', up: (queries) => queries.rows(SPAN_REVISION) },
+    { name: 'limits of destinations', up: (queries) => queries.rows(LIMIT_TABLES) },
   ],
 }
