@@ -49,6 +49,8 @@ export class PostgresDeliveryStore implements DeliveryStore {
   readonly jobs
   readonly backlog
   readonly statistics
+  /** Steps of 10 s, for an hour: no process has those of the others in memory. */
+  readonly shortStatistics
   readonly spans
   readonly messages
   readonly runs
@@ -84,7 +86,8 @@ export class PostgresDeliveryStore implements DeliveryStore {
     this.deadLetters = new PostgresDeadLetters({ transactions, names, reads, changes, expired })
     this.jobs = new PostgresJobs({ transactions, names, fence, reads, changes, days, blocks, clock, writer })
     this.backlog = new PostgresBacklog(transactions, names, fence)
-    this.statistics = new PostgresStatistics(transactions, names)
+    this.statistics = new PostgresStatistics(transactions, names, writer, 'long')
+    this.shortStatistics = new PostgresStatistics(transactions, names, writer, 'short')
     this.spans = new PostgresSpans(transactions, fence)
     this.messages = new PostgresMessages({ transactions, names, fence, days, clock })
     this.runs = new PostgresRuns(transactions, process)

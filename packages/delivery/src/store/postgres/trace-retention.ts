@@ -1,6 +1,7 @@
 import type { Clock } from '@millrace/std'
 import type { TidyRequest } from '../delivery-store.ts'
 import { DAY_MS, type DayTables, dayOf, nameOf } from './day-tables.ts'
+import { STATISTICS_TABLES } from './postgres-statistics.ts'
 import type { Transactions } from './transactions.ts'
 
 /** Number of rows deleted in one statement. */
@@ -8,10 +9,10 @@ const STEP = 5_000
 /** Maximum of stored revisions per destination; older ones are not read. */
 const MAX_REVISIONS = 1_000
 const MAX_JOBS = 10_000
-const STATS_KEPT_MS = 7 * DAY_MS
 /** A process that wrote nothing for this long has ended. */
 const WRITER_KEPT_MS = 7 * DAY_MS
 const HOUR_MS = 3_600_000
+const STATS_KEPT_MS = { long: 7 * DAY_MS, short: HOUR_MS } as const
 
 /**
  * Deletes traces: those past their time, then the oldest while there are too many, delivered events first. Plain outcomes
@@ -42,8 +43,12 @@ export class TraceRetention {
     await this.#run(DROP_REVISIONS)
     await this.#run('DELETE FROM letter_group WHERE letters <= 0')
     await this.#run('DELETE FROM writer WHERE flushed_at < $1', [this.#clock.now() - WRITER_KEPT_MS])
-    for (const table of ['stats_step', 'stats', 'stats_reason']) {
-      await this.#run(`DELETE FROM ${table} WHERE at < (SELECT max(at) FROM stats_step) - ${STATS_KEPT_MS}`)
+    for (const [steps, table] of Object.entries(STATISTICS_TABLES)) {
+      const newest = `(SELECT max(at) FROM ${table}_step)`
+      const keptMs = STATS_KEPT_MS[steps as keyof typeof STATISTICS_TABLES]
+      for (const part of ['', '_reason', '_waiting', '_step']) {
+        await this.#run(`DELETE FROM ${table}${part} WHERE at < ${newest} - ${keptMs}`)
+      }
     }
   }
 
