@@ -1,5 +1,5 @@
 import { MessageChannel, type MessagePort } from 'node:worker_threads'
-import type { PostgresPool } from '@millrace/postgres'
+import type { HeldLease, PostgresPool } from '@millrace/postgres'
 import { answerCalls } from '@millrace/std'
 import type { DeliveryStore, TidyRequest } from '../delivery-store.ts'
 import type { LaneOutcomes } from '../lane-outcomes.ts'
@@ -111,8 +111,12 @@ export class PostgresDeliveryStore implements DeliveryStore {
     return this.#writer.flush()
   }
 
-  tidy(request: TidyRequest): Promise<void> {
-    return this.#retention.tidy(request)
+  /**
+   * @param under the lease of the process that tidies for all. Without it, two processes may do the same work.
+   * @throws LeaseLostError once another process has the lease; then nothing more is deleted.
+   */
+  tidy(request: TidyRequest, under?: HeldLease): Promise<void> {
+    return this.#retention.tidy(request, under)
   }
 
   trouble(): string | undefined {

@@ -1,3 +1,4 @@
+import { LeaseLostError } from '@millrace/postgres'
 import { TestSchema } from '@millrace/postgres/testing/test-schema'
 import { expect, test } from 'vitest'
 import { deliveryTestSchema, openStore } from './testing/store-under-test.ts'
@@ -53,4 +54,21 @@ test('short steps stay an hour, long ones a week', async () => {
   }
   expect(await kept(store.shortStatistics)).toEqual([times.slice(2), [reason(2)]])
   expect(await kept(store.statistics)).toEqual([times.slice(2), [reason(2)]])
+})
+
+test('a process that lost the lease of housekeeping deletes nothing more', async () => {
+  await using schema = await deliveryTestSchema(TestSchema.open('tidy_lease'))
+  await using opened = await openStore(schema)
+  const { store, pool } = opened
+  await pool.query("INSERT INTO lease (kind, number, owner, epoch) VALUES ('housekeeping', 0, 'other', 4)")
+  for (const at of [MINUTE, 8 * 24 * 60 * MINUTE]) {
+    await store.statistics.add({ at, rows: [], reasons: [reason(1)], lastEvents: [] })
+  }
+  const request = { finalBefore: 0, logOldest: [], maxBytes: 1e9 }
+  const lease = { kind: 'housekeeping', number: 0 }
+  const kept = async () => (await store.statistics.reasons({ from: 0, to: 1e12 }))[0]!.count
+  await expect(store.tidy(request, { ...lease, epoch: 3 })).rejects.toBeInstanceOf(LeaseLostError)
+  expect(await kept()).toBe(2)
+  await store.tidy(request, { ...lease, epoch: 4 })
+  expect(await kept()).toBe(1)
 })
