@@ -78,6 +78,22 @@ test.each([
   },
 )
 
+test.each([
+  ['log', 'the log thread ended'],
+  ['delivery', 'the delivery thread ended'],
+  ['delivery-2', 'delivery thread 2 ended'],
+])('%s ends while the server starts: it says so and ends with 70, and the next start works', async (thread, what) => {
+  const threads = { ...environment, MILLRACE_DELIVERY_THREADS: '2' }
+  await using server = new ServerProcess({ ...threads, END_THREAD_AT_START: thread }, { canBeTold: true })
+  expect(await server.exited, server.stderr).toBe(70)
+  const last = server.stderr.trimEnd().split('\n').at(-1)
+  expect(last).toBe(`Millrace ended: ${what}. All acknowledged events are on disk; start it again.`)
+  expect(server.stdout).not.toContain('is ready')
+
+  await using again = await ServerProcess.start(threads)
+  expect(await again.stop()).toBe(0)
+})
+
 test('while outcomes cannot be recorded none is shown, and the event is delivered again after the start', async () => {
   await using sink = await Sink.open()
   const { server, send, destinationId } = await withWebhook(sink)

@@ -1,8 +1,8 @@
 import { type MessagePort, workerData } from 'node:worker_threads'
-import { type SourceType, sourceClass } from '@millrace/control-plane'
+import { type SourceType, sourceClass } from '@millrace/control-plane/source'
 import { ConnectedDeliveryStore, SharedMemoryBudget } from '@millrace/delivery'
 import { DestinationCatalog } from '@millrace/destination-catalog'
-import { DestinationRegistry } from '@millrace/destinations'
+import { TypesOnDemand } from '@millrace/destinations'
 import { type SharedLog, ThreadEventLog } from '@millrace/log'
 import { serveShard, tellHost } from '@millrace/pipeline/thread'
 import { systemClock as clock } from '@millrace/std'
@@ -46,17 +46,15 @@ const catalog = new DestinationCatalog({
 const verified = new VerifiedTypes(verifiedFile, (error) =>
   logger.warn({ err: error }, 'a type of the destination catalog cannot be noted as verified'),
 )
-const registry = await DestinationRegistry.load({
-  more: catalogTypes(catalog, catalogTrouble(settings), verified),
-  now: () => clock.now(),
-})
+const types = new TypesOnDemand()
+const moreTypes = catalogTypes(catalog, catalogTrouble(settings), verified)
 const outbound = new OutboundClients(settings, clock)
 
 serveShard({
   log: new ThreadEventLog(log, (offset) => tellHost({ kind: 'damage', offset }), onFault),
   store: new ConnectedDeliveryStore(store, { clock, logger, onFault }),
   host,
-  findModule: (type) => registry.find(type),
+  findModule: (type) => types.find(type) ?? moreTypes.find(type),
   sourceClass: (type) => sourceClass(type as SourceType),
   newClient: (bounds) => outbound.make(bounds),
   clock,
