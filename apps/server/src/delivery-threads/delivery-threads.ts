@@ -38,7 +38,7 @@ export function deliveryThreads(count: number, needs: ThreadNeeds): OpenShards<R
     const shards = await allOrNone(
       Array.from({ length: count }, (_, i) => {
         const partitions = [...Array(log.partitions).keys()].filter((partition) => partition % count === i)
-        return startThread(i + 1, partitions, watched(), shared, context, needs)
+        return startThread({ number: i + 1, count }, partitions, watched(), shared, context, needs)
       }),
     )
     const tellAll = () => {
@@ -82,7 +82,7 @@ class LimitsByDestination {
 }
 
 function startThread(
-  number: number,
+  { number, count }: { readonly number: number; readonly count: number },
   partitions: readonly number[],
   watched: Watched,
   shared: Shared,
@@ -97,6 +97,7 @@ function startThread(
       ...{ egressAllow, egressDeny, egressProxy, host, httpTimeoutMs },
       ...{ isDestinationCatalogOn, destinationCatalogWorkers, destinationCatalogMemoryMb },
     },
+    threads: count,
     log: log.share(),
     store: store.connect(),
     host: hostPort(needs),

@@ -18,6 +18,8 @@ export type ThreadSettings = OutboundSettings &
 /** What a delivery thread is started with; the ports move to it. */
 export interface ShardThreadData {
   readonly settings: ThreadSettings
+  /** Delivery threads of the process. */
+  readonly threads: number
   readonly log: SharedLog
   readonly store: MessagePort
   readonly host: MessagePort
@@ -27,7 +29,7 @@ export interface ShardThreadData {
 }
 
 /** A delivery thread: one shard with its own connections, over the log's files. */
-const { settings, log, store, host, memory, verifiedFile } = workerData as ShardThreadData
+const { settings, threads, log, store, host, memory, verifiedFile } = workerData as ShardThreadData
 
 const logger = {
   debug: () => {},
@@ -52,7 +54,7 @@ const outbound = new OutboundClients(settings, clock)
 
 serveShard({
   log: new ThreadEventLog(log, (offset) => tellHost({ kind: 'damage', offset }), onFault),
-  store: new ConnectedDeliveryStore(store, { clock, logger, onFault }),
+  store: new ConnectedDeliveryStore(store, { writers: threads, clock, logger, onFault }),
   host,
   findModule: (type) => types.find(type) ?? moreTypes.find(type),
   sourceClass: (type) => sourceClass(type as SourceType),
