@@ -29,8 +29,8 @@ export interface OutcomeWriterOptions {
 }
 
 /**
- * Collects the outcomes of all destinations and writes them every 20 ms or 1,000 outcomes (with several writers, their part of them), together with the positions
- * behind them. A failed write is retried without limit: delivery waits meanwhile.
+ * Collects the outcomes of all destinations and writes them every 20 ms or 1,000 outcomes, together with the positions
+ * behind them. Several writers share the 1,000. A failed write is retried without limit: delivery waits meanwhile.
  *
  * @see contracts/delivery.md §11
  */
