@@ -5,7 +5,7 @@ import { DestinationCatalog } from '@millrace/destination-catalog'
 import { TypesOnDemand } from '@millrace/destinations'
 import { type SharedLog, ThreadEventLog } from '@millrace/log'
 import { serveShard, tellHost } from '@millrace/pipeline/thread'
-import { systemClock as clock } from '@millrace/std'
+import { systemClock as clock, ThreadEndedError } from '@millrace/std'
 import type { Settings } from '../config/settings.ts'
 import { catalogTrouble, catalogTypes } from '../destination-catalog/catalog-types.ts'
 import { VerifiedTypes } from '../destination-catalog/verified-types.ts'
@@ -37,7 +37,10 @@ const logger = {
   warn: (fields: object, text: string) => tellHost({ kind: 'log', level: 'warn', fields, text }),
   error: (fields: object, text: string) => tellHost({ kind: 'log', level: 'error', fields, text }),
 }
-const onFault = (error: Error) => tellHost({ kind: 'fault', error })
+// The main thread sees itself that the thread of the log or of the store has ended, and names it.
+const onFault = (error: Error) => {
+  if (!(error instanceof ThreadEndedError)) tellHost({ kind: 'fault', error })
+}
 const catalog = new DestinationCatalog({
   clock,
   logger,
