@@ -26,6 +26,8 @@ export interface JobDeps {
   /** The shard that owns a partition. */
   readonly shardOf: (partition: number) => ReplayShard
   readonly shards: () => readonly ReplayShard[]
+  /** Those that this process delivers. */
+  readonly partitions: () => readonly number[]
   /** Undefined if the destination was removed. */
   readonly destination: (destinationId: string) => Pick<ConfiguredDestination, 'id' | 'isEnabled'> | undefined
   readonly onDiscarded: (destinationId: string, count: number) => void

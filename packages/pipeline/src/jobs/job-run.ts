@@ -111,7 +111,8 @@ export class JobRun {
   async #fail(error: RangeLostError): Promise<boolean> {
     await this.withdraw()
     await this.#deps.flush()
-    await this.#context.attempt((jobs) => jobs.end({ id: this.id, to: 'failed', at: this.#context.now }))
+    const ended = { id: this.id, to: 'failed', at: this.#context.now, partitions: this.#deps.partitions() } as const
+    await this.#context.attempt((jobs) => jobs.end(ended))
     this.#deps.logger.error({ replayId: this.id, cause: error.message }, 'a replay failed')
     return !this.#context.isHalted
   }

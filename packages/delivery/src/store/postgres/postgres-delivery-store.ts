@@ -1,5 +1,5 @@
 import { MessageChannel, type MessagePort } from 'node:worker_threads'
-import type { PostgresPool } from '@millrace/postgres'
+import type { HeldLease, PostgresPool } from '@millrace/postgres'
 import { answerCalls } from '@millrace/std'
 import type { DeliveryStore, TidyRequest } from '../delivery-store.ts'
 import type { LaneOutcomes } from '../lane-outcomes.ts'
@@ -18,6 +18,7 @@ import { PostgresOutcomes } from './outcomes/postgres-outcomes.ts'
 import { RecordedOutcomes } from './outcomes/recorded-outcomes.ts'
 import { soughtOutcomes } from './outcomes/sought-reader.ts'
 import { PostgresBacklog } from './postgres-backlog.ts'
+import { PostgresFigures } from './postgres-figures.ts'
 import { PostgresMessages } from './postgres-messages.ts'
 import { PostgresRuns } from './postgres-runs.ts'
 import { PostgresSpans } from './postgres-spans.ts'
@@ -48,9 +49,12 @@ export class PostgresDeliveryStore implements DeliveryStore {
   readonly jobs
   readonly backlog
   readonly statistics
+  /** Steps of 10 s, for an hour: no process has those of the others in memory. */
+  readonly shortStatistics
   readonly spans
   readonly messages
   readonly runs
+  readonly figures
   readonly #pool: PostgresPool
   readonly #flushes: FlushWriter
   readonly #writer: OutcomeWriter
@@ -76,16 +80,18 @@ export class PostgresDeliveryStore implements DeliveryStore {
     const reads = new LetterReads(pool)
     const changes = new LetterChanges()
     const recorded = new RecordedOutcomes(pool, names, reads)
-    const expired = new ExpiredLetters({ transactions, names, reads, changes, recorded })
+    const expired = new ExpiredLetters({ transactions, names, fence, reads, changes, recorded })
     this.#pool = pool
     this.outcomes = new PostgresOutcomes({ transactions, names, fence, recorded, letterChanges: changes })
     this.deadLetters = new PostgresDeadLetters({ transactions, names, reads, changes, expired })
     this.jobs = new PostgresJobs({ transactions, names, fence, reads, changes, days, blocks, clock, writer })
     this.backlog = new PostgresBacklog(transactions, names, fence)
-    this.statistics = new PostgresStatistics(transactions, names)
-    this.spans = new PostgresSpans(transactions)
+    this.statistics = new PostgresStatistics(transactions, names, writer, 'long')
+    this.shortStatistics = new PostgresStatistics(transactions, names, writer, 'short')
+    this.spans = new PostgresSpans(transactions, fence)
     this.messages = new PostgresMessages({ transactions, names, fence, days, clock })
     this.runs = new PostgresRuns(transactions, process)
+    this.figures = new PostgresFigures(transactions, names, fence)
     this.#retention = new TraceRetention(transactions, days, clock)
     this.#flushes = new FlushWriter({ pool, names, days, blocks, fence, clock, writer, process })
     this.#writer = new OutcomeWriter({ write: (flush) => this.#flushes.write(flush), clock, logger, onFault, fence })
@@ -105,8 +111,12 @@ export class PostgresDeliveryStore implements DeliveryStore {
     return this.#writer.flush()
   }
 
-  tidy(request: TidyRequest): Promise<void> {
-    return this.#retention.tidy(request)
+  /**
+   * @param under the lease of the process that tidies for all. Without it, two processes may do the same work.
+   * @throws LeaseLostError once another process has the lease; then nothing more is deleted.
+   */
+  tidy(request: TidyRequest, under?: HeldLease): Promise<void> {
+    return this.#retention.tidy(request, under)
   }
 
   trouble(): string | undefined {

@@ -1,4 +1,5 @@
 import type { SchemaPart } from '@millrace/postgres'
+import { LIMIT_TABLES } from '../../limits/postgres/limit-tables.ts'
 
 const TABLES = `
   -- Ids and texts that many rows share. An index entry cannot hold a long text, so the digest stands for it.
@@ -40,7 +41,7 @@ const TABLES = `
     requests text, revision bigint NOT NULL, changed_at bigint NOT NULL,
     PRIMARY KEY (destination, partition, "offset", idx, replay)
   );
-  CREATE INDEX journey_waiting ON journey (destination, "offset", idx) WHERE outcome = 'waiting';
+  CREATE INDEX journey_waiting ON journey (destination, partition, "offset", idx) WHERE outcome = 'waiting';
   CREATE INDEX journey_replaying ON journey (replay, destination, "offset", idx) WHERE outcome = 'waiting' AND replay > 0;
   CREATE INDEX journey_ended ON journey (changed_at) WHERE outcome <> 'waiting';
 
@@ -140,8 +141,7 @@ const TABLES = `
   );
   CREATE INDEX job_unfinished ON job (number) WHERE finished_at IS NULL;
 
-  -- Of a job at one destination and partition (0 for dead letters, whose places tell their partitions). letters: JSON of
-  -- their ids, where they were named. place: JSON.
+  -- Of a job at one destination and partition. letters: JSON of the ids of dead letters, where they were named. place: JSON.
   CREATE TABLE job_part (
     job bigint NOT NULL, destination bigint NOT NULL, partition bigint NOT NULL,
     letters text, place text NOT NULL, is_at_end boolean NOT NULL,
@@ -182,6 +182,37 @@ const TABLES = `
   CREATE TABLE traces_dropped (id bigint PRIMARY KEY CHECK (id = 1), until bigint NOT NULL);
 `
 
+const FIGURES = `
+  -- What the owners of shards tell of them (shard-figures.ts). state: JSON; it is of now while the shard's lease has this
+  -- epoch and a living owner.
+  CREATE TABLE shard_state (
+    shard bigint NOT NULL, destination bigint NOT NULL, epoch bigint NOT NULL, state text NOT NULL,
+    PRIMARY KEY (shard, destination)
+  ) WITH (fillfactor = 50);
+  CREATE TABLE shard_waiting (
+    shard bigint NOT NULL, destination bigint NOT NULL, source bigint NOT NULL, events bigint NOT NULL,
+    PRIMARY KEY (shard, destination, source)
+  ) WITH (fillfactor = 50);
+`
+
+const STATISTICS = `
+  -- The waiting events of a step that each process gave last.
+  CREATE TABLE stats_waiting (
+    kind bigint NOT NULL, subject bigint NOT NULL, at bigint NOT NULL, writer bigint NOT NULL, waiting bigint NOT NULL,
+    PRIMARY KEY (kind, subject, at, writer)
+  );
+  -- Steps of 10 s, for an hour.
+  CREATE TABLE short_stats_step (LIKE stats_step INCLUDING ALL);
+  CREATE TABLE short_stats (LIKE stats INCLUDING ALL);
+  CREATE TABLE short_stats_reason (LIKE stats_reason INCLUDING ALL);
+  CREATE TABLE short_stats_waiting (LIKE stats_waiting INCLUDING ALL);
+`
+
+const SPAN_REVISION = `
+  -- The revision of the configuration that the table span belongs to, and where the partitions ended at that change.
+  CREATE TABLE span_revision (id bigint PRIMARY KEY CHECK (id = 1), revision bigint NOT NULL, ends bigint[] NOT NULL);
+`
+
 /**
  * The tables of the delivery store. Later releases only add steps: two releases run side by side.
  *
@@ -189,5 +220,11 @@ const TABLES = `
  */
 export const deliverySchema: SchemaPart = {
   name: 'delivery',
-  steps: [{ name: 'tables of the delivery store', up: (queries) => queries.rows(TABLES) }],
+  steps: [
+    { name: 'tables of the delivery store', up: (queries) => queries.rows(TABLES) },
+    { name: 'figures of shards', up: (queries) => queries.rows(FIGURES) },
+    { name: 'revision of the spans', up: (queries) => queries.rows(SPAN_REVISION) },
+    { name: 'limits of destinations', up: (queries) => queries.rows(LIMIT_TABLES) },
+    { name: 'statistics of several processes', up: (queries) => queries.rows(STATISTICS) },
+  ],
 }
