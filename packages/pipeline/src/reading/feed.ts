@@ -176,7 +176,7 @@ export class Feed {
     const { lane, log, parsed, outcomes } = this.#options
     while (feed.cursor.offset < end) {
       const { records, next } = await log.read(partition, STREAMS[stream]!, feed.cursor.offset, LEAST_READ_BYTES)
-      if (records.length === 0) feed.cursor = { offset: Math.max(next, feed.cursor.offset), index: 0 }
+      if (records.length === 0) feed.cursor = movedTo(next, feed.cursor)
       for (const record of records) {
         if (record.offset >= end) return
         const { sourceId, acceptedAt } = record.header
@@ -329,7 +329,7 @@ export class Feed {
       left -= this.#options.lane.loaded - loaded
       feed.cursor = { offset: record.offset + 1, index: 0 }
     }
-    if (records.length === 0) feed.cursor = { offset: Math.max(next, before.offset), index: 0 }
+    if (records.length === 0) feed.cursor = movedTo(next, before)
     this.#options.outcomes.moved()
     this.#options.lane.pump()
     return feed.cursor.offset > before.offset
@@ -412,6 +412,11 @@ export class Feed {
     if (isBefore(place, live.cursor) && isBefore(place, backfill.cursor)) return
     recorded.set(placeKey(place.offset, place.index), wait)
   }
+}
+
+/** A read that finds nothing may not pass a record of which a part was taken: that part would be taken again. */
+function movedTo(next: number, cursor: Position): Position {
+  return next > cursor.offset ? { offset: next, index: 0 } : cursor
 }
 
 function placeKey(offset: number, index: number): string {
