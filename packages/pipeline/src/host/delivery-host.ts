@@ -382,7 +382,7 @@ export class DeliveryHost<S extends Shard = Shard> {
     const { log } = this.#options
     const source = this.#configuration.sources.get(sourceId)
     // The events of a source that was removed may lie in any.
-    return source === undefined ? [...Array(log.partitions).keys()] : partitionsOf(source, log.partitions)
+    return source === undefined ? [...Array(log.partitions).keys()] : partitionsOf(source, log)
   }
 
   #isConnected(sourceId: string, destinationId: string): boolean {

@@ -1,0 +1,290 @@
+import {
+  type DeliveryStore,
+  type DestinationLimits,
+  LocalDestinationLimits,
+  LocalMemoryBudget,
+  type Span,
+} from '@millrace/delivery'
+import type { DeliveryMetrics } from '../delivery/delivery-metrics.ts'
+import type { Configuration } from '../following/configuration.ts'
+import { RemovalRecords } from '../following/removal-records.ts'
+import type { Removed } from '../following/removals.ts'
+import { Pipeline } from '../pipeline.ts'
+import type { ShardDeps } from '../pipeline-options.ts'
+import { type ClusterLog, logOfShards, partitionsOfShard } from './cluster-log.ts'
+import { leasedLimits } from './leased-limits.ts'
+import type { ShardLease } from './shard-lease.ts'
+
+/** A configuration with the stored spans of its resources. */
+export interface SpannedConfiguration {
+  readonly configuration: Configuration
+  readonly spans: readonly Span[]
+}
+
+export interface OwnedShardsOptions
+  extends Omit<ShardDeps, 'log' | 'store' | 'memory' | 'limitsOf' | 'onDelivered' | 'onReplayEnded' | 'metrics'> {
+  readonly log: ClusterLog
+  readonly store: DeliveryStore
+  readonly metrics: DeliveryMetrics
+  readonly memoryBytes: number
+  /** The newest stored configuration. @throws if it cannot be read now. */
+  readonly newest: () => Promise<SpannedConfiguration>
+  /** Time that calls in flight have when a shard is given back. */
+  readonly shutdownMs: number
+  /** The fence refused a write of this shard. */
+  readonly onFenced: (lease: ShardLease) => void
+  /** A shard begins or has ended. */
+  readonly onShards: (change: ShardChange) => void
+  /** A lane of a shard has finished an event of a replay. */
+  readonly onReplayEnded: (shard: number, jobId: string, destinationId: string) => void
+}
+
+/** `isLost`: another process may own it; else it ends in order, and its lanes still work. */
+export type ShardChange =
+  | { readonly kind: 'begun'; readonly shard: OwnedShard }
+  | { readonly kind: 'ending'; readonly shard: OwnedShard; readonly isLost: boolean }
+
+/** A shard that delivers in this process. */
+export interface OwnedShard {
+  readonly lease: ShardLease
+  readonly pipeline: Pipeline
+}
+
+/** A shard from its claim on; the pipeline follows when it has begun. */
+interface Claimed {
+  readonly lease: ShardLease
+  pipeline: Pipeline | undefined
+  readonly unfollow: (() => void)[]
+  isEnding: boolean
+}
+
+/**
+ * The shards that this process owns by leases: each begins when its lease is claimed, and ends before it is given back or
+ * when it is lost.
+ *
+ * @see contracts/cluster.md §4, §6
+ */
+export class OwnedShards {
+  readonly #options: OwnedShardsOptions
+  readonly #log: ClusterLog
+  readonly #memory: LocalMemoryBudget
+  readonly #limits = new Map<string, DestinationLimits>()
+  readonly #claimed = new Map<number, Claimed>()
+  /** By number, shards that have ended here and still leave: the next claim of the same shard waits for it. */
+  readonly #leaving = new Map<number, Promise<void>>()
+  readonly #removals: RemovalRecords
+  #latest: SpannedConfiguration | undefined
+  /** Changes of the configuration reach all shards in their order. */
+  #configuring: Promise<unknown> = Promise.resolve()
+
+  constructor(options: OwnedShardsOptions) {
+    this.#options = options
+    this.#log = logOfShards(options.log)
+    this.#memory = new LocalMemoryBudget(options.memoryBytes)
+    this.#removals = new RemovalRecords(options)
+  }
+
+  /** Those that deliver, by number. */
+  get shards(): readonly OwnedShard[] {
+    const begun = [...this.#claimed.values()].filter((each): each is Claimed & OwnedShard => {
+      return each.pipeline !== undefined && !each.isEnding
+    })
+    return begun.sort((a, b) => a.lease.number - b.lease.number)
+  }
+
+  /** The epoch under which this process writes a shard; undefined: it does not own it. */
+  epochOf(shard: number): number | undefined {
+    return this.#claimed.get(shard)?.lease.epoch
+  }
+
+  /** The database refused a write: another process owns these shards. */
+  fenced(shards: readonly number[]): void {
+    for (const number of shards) {
+      const claimed = this.#claimed.get(number)
+      if (claimed !== undefined) this.#options.onFenced(claimed.lease)
+    }
+  }
+
+  /** Begins a claimed shard, with the state that its last owner wrote. */
+  async start(lease: ShardLease): Promise<void> {
+    // What this process did under an earlier lease must not be written under this one.
+    await this.#leaving.get(lease.number)
+    if (lease.signal.aborted) return
+    const claimed: Claimed = { lease, pipeline: undefined, unfollow: [], isEnding: false }
+    this.#claimed.set(lease.number, claimed)
+    lease.signal.addEventListener('abort', () => this.#lose(claimed), { once: true })
+    for (const partition of partitionsOfShard(lease.number, this.#log)) {
+      claimed.unfollow.push(await this.#log.follow(partition))
+    }
+    const newest = await this.#options.newest()
+    await this.#endRemoved(newest.configuration, [lease.number], true)
+    if (claimed.isEnding) return
+    const pipeline = await Pipeline.start(this.#optionsOf(lease, newest))
+    await this.#inTurn(async () => {
+      const latest = this.#latest
+      if (latest !== undefined && latest.configuration.revision > newest.configuration.revision) {
+        await this.#record(await pipeline.configure({ ...latest, ends: [] }))
+      }
+      claimed.pipeline = pipeline
+    })
+    // The lease may be lost since: then `#lose` has not seen the pipeline.
+    if (claimed.isEnding) await pipeline.stop(Promise.resolve())
+    else this.#options.onShards({ kind: 'begun', shard: { lease, pipeline } })
+  }
+
+  /** Ends a shard in order: no new attempts, calls in flight end, outcomes are written. */
+  async stop(lease: ShardLease): Promise<void> {
+    const claimed = this.#claimed.get(lease.number)
+    if (claimed?.lease !== lease || claimed.isEnding) return
+    claimed.isEnding = true
+    const { pipeline } = claimed
+    if (pipeline !== undefined) {
+      this.#options.onShards({ kind: 'ending', shard: { lease, pipeline }, isLost: false })
+      await pipeline.stop(this.#deadline())
+      await this.#options.store.flush()
+    }
+    this.#forget(claimed)
+  }
+
+  /** Passes a configuration on to all shards; resolves when they follow it. */
+  async configure(change: SpannedConfiguration): Promise<void> {
+    for (const id of this.#limits.keys()) if (!change.configuration.destinations.has(id)) this.#limits.delete(id)
+    await this.#inTurn(async () => {
+      this.#latest = change
+      const { shards } = this
+      const removed = await Promise.all(shards.map(({ pipeline }) => pipeline.configure({ ...change, ends: [] })))
+      await this.#record(removed.flat())
+      await this.#endRemoved(
+        change.configuration,
+        shards.map(({ lease }) => lease.number),
+        false,
+      )
+    })
+  }
+
+  async #record(removed: readonly Removed[]): Promise<void> {
+    if (removed.length > 0) await this.#removals.record(removed)
+  }
+
+  /**
+   * Spans of removed resources leave last: until then they show which removals an owner has not recorded.
+   *
+   * @param isBegin whether the shards begin: then their last owner may not have recorded them.
+   */
+  async #endRemoved(configuration: Configuration, numbers: readonly number[], isBegin: boolean): Promise<void> {
+    const { store } = this.#options
+    const own = new Set(numbers.flatMap((number) => partitionsOfShard(number, this.#log)))
+    const stored = await store.spans.all()
+    const removed = stored.filter((span) => own.has(span.partition) && !isConfigured(span, configuration))
+    if (removed.length === 0) return
+    if (isBegin) {
+      const positions = await store.outcomes.positions()
+      await this.#removals.recordForgotten(removed, configuration, (reader, partition, stream) => {
+        const row = positions.find((each) => {
+          return each.reader === reader && each.partition === partition && each.stream === stream
+        })
+        return row?.position
+      })
+    }
+    await store.spans.drop(removed)
+  }
+
+  /** The lease is lost: nothing of the shard may be sent or written from here on. */
+  #lose(claimed: Claimed): void {
+    const { lease, pipeline } = claimed
+    const wasEnding = claimed.isEnding
+    claimed.isEnding = true
+    if (pipeline !== undefined && !wasEnding) {
+      this.#options.onShards({ kind: 'ending', shard: { lease, pipeline }, isLost: true })
+    }
+    this.#forget(claimed)
+    const left = this.#leave(lease.number, pipeline)
+    this.#leaving.set(lease.number, left)
+    void left.finally(() => {
+      if (this.#leaving.get(lease.number) === left) this.#leaving.delete(lease.number)
+    })
+  }
+
+  /** Without an epoch, the fence refuses every outcome that its lanes have collected. */
+  async #leave(number: number, pipeline: Pipeline | undefined): Promise<void> {
+    try {
+      await this.#leaving.get(number)
+      await pipeline?.stop(Promise.resolve())
+      await this.#options.store.flush()
+    } catch (error) {
+      this.#options.logger.warn({ shard: number, err: error as Error }, 'a lost shard did not end in order')
+    }
+  }
+
+  #forget(claimed: Claimed): void {
+    const { number } = claimed.lease
+    if (this.#claimed.get(number) === claimed) this.#claimed.delete(number)
+    for (const unfollow of claimed.unfollow) unfollow()
+  }
+
+  #optionsOf(lease: ShardLease, { configuration, spans }: SpannedConfiguration) {
+    const {
+      store,
+      clock,
+      onReplayEnded,
+      newest: _,
+      shutdownMs: __,
+      onFenced: ___,
+      onShards: ____,
+      ...deps
+    } = this.#options
+    const spansOf: DeliveryStore['spans'] = {
+      all: async () => [...spans],
+      write: (change) => store.spans.write(change),
+      drop: (dropped) => store.spans.drop(dropped),
+    }
+    return {
+      ...deps,
+      clock,
+      log: this.#log,
+      store: storeOfShard(store, spansOf),
+      memory: this.#memory,
+      limitsOf: (id: string) => leasedLimits(this.#limitsOf(id), lease, clock),
+      onDelivered: () => {},
+      onReplayEnded: (jobId: string, destinationId: string) => onReplayEnded(lease.number, jobId, destinationId),
+      partitions: partitionsOfShard(lease.number, this.#log),
+      configuration,
+    }
+  }
+
+  #limitsOf(destinationId: string): DestinationLimits {
+    const known = this.#limits.get(destinationId) ?? new LocalDestinationLimits()
+    this.#limits.set(destinationId, known)
+    return known
+  }
+
+  #deadline(): Promise<void> {
+    const { clock, shutdownMs } = this.#options
+    return new Promise((resolve) => clock.setTimer(resolve, shutdownMs))
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#configuring.then(work)
+    this.#configuring = done.catch(() => {})
+    return done
+  }
+}
+
+/** Whether a configuration has the resource of a span. */
+export function isConfigured(
+  { kind, resource }: Pick<Span, 'kind' | 'resource'>,
+  { connections, destinations }: Configuration,
+): boolean {
+  return kind === 'connection' ? connections.has(resource) : destinations.has(resource)
+}
+
+/** The store with the spans of a configuration: those of removed resources are left to whoever records their removal. */
+function storeOfShard(store: DeliveryStore, spans: DeliveryStore['spans']) {
+  return {
+    ...{ outcomes: store.outcomes, deadLetters: store.deadLetters, jobs: store.jobs, backlog: store.backlog },
+    ...{ messages: store.messages, spans },
+    outcomesOf: (id: string) => store.outcomesOf(id),
+    flush: () => store.flush(),
+    trouble: () => store.trouble(),
+  }
+}
