@@ -19,6 +19,7 @@ import { idleRow } from './rows/idle.ts'
 import { isolationRows } from './rows/isolation.ts'
 import { latencyRow } from './rows/latency.ts'
 import { outageRow } from './rows/outage.ts'
+import { postgresOutcomeRows } from './rows/postgres-outcomes.ts'
 import { sdkRows } from './rows/sdk.ts'
 import { startRows } from './rows/start.ts'
 import { stockRows } from './rows/stock.ts'
@@ -46,6 +47,7 @@ const rows: readonly Row[] = [
   ...startRows,
   ...stockRows,
   outageRow,
+  ...postgresOutcomeRows,
   ...sdkRows,
   ...watchedRows,
   ...dashboardRows,

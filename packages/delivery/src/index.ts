@@ -54,6 +54,7 @@ export {
   type LetterSelection,
   type LogSelection,
   type PartPlace,
+  type TakeLetters,
 } from './store/job-store.ts'
 export { LaneOutcomes } from './store/lane-outcomes.ts'
 export { MAX_GROUPS } from './store/letters/letter-limits.ts'
@@ -69,6 +70,7 @@ export {
 } from './store/outcomes-of-events.ts'
 export { INTERNAL_ERROR } from './store/replaced-rows.ts'
 export { type RunBefore, type RunStore, UNCLEAN_WITHIN_MS, type UnderWay } from './store/run-store.ts'
+export { FencedError, type ShardFence } from './store/shard-fence.ts'
 export type { Span, SpanStore } from './store/span-store.ts'
 export { ConnectedDeliveryStore } from './store/sqlite/connected-delivery-store.ts'
 export { alignDeliveryCopy, type CopiedMoment } from './store/sqlite/database-copy.ts'

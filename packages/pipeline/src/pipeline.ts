@@ -118,8 +118,7 @@ export class Pipeline implements Shard {
     const places = new StartingPlaces(log, partitions, this.#spans, this.#deps.tallies, positionOf)
     const isOwn = ({ partition }: { readonly partition: number }) => partitions.includes(partition)
     for (const destination of this.#configuration.destinations.values()) {
-      const { waiting, done } = await store.outcomes.resume(destination.id)
-      const resumed = { waiting: waiting.filter(isOwn), done: done.filter(([partition]) => isOwn({ partition })) }
+      const resumed = await store.outcomes.resume({ destinationId: destination.id, partitions })
       const from = { start: await places.of(destination.id), resumed }
       const delivery = this.#deliveries.open(destination, this.#configuration.revision, from, this.#deps)
       if (recovery?.isOneAtATime === true) delivery.beginAlone()

@@ -28,13 +28,14 @@ export async function redeliveries(
     const notBefore = Math.max(0, ...positions.map(({ position }) => position.offset))
     await using log = await SqliteEventLog.open({ directory: join(folder, 'log'), clock, notBefore })
     const spans = await store.spans.all()
+    const partitions = [...Array(log.partitions).keys()]
     const found: Redelivery[] = []
     for (const [destinationId, destinationName] of names) {
       const connected = spans.filter((span) => span.kind === 'connection' && span.destinationId === destinationId)
       const own = positions.filter(({ reader }) => reader === destinationId)
       const start: StartOf = (partition, stream) =>
         own.find((row) => row.partition === partition && row.stream === stream)?.position.offset ?? 0
-      const { waiting, done } = await store.outcomes.resume(destinationId)
+      const { waiting, done } = await store.outcomes.resume({ destinationId, partitions })
       // The count of the log includes waits after the starting place.
       const behind = waiting.filter(({ partition, offset, stream }) => offset < start(partition, stream)).length
       const inLog = await countInLog(log, connected, start)

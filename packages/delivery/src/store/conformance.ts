@@ -4,6 +4,7 @@ import { testManyLetters } from './conformance/letter-model.ts'
 import { testLetters } from './conformance/letters.ts'
 import { testOtherState } from './conformance/other-state.ts'
 import { testOutcomes } from './conformance/outcomes.ts'
+import { testPartitions } from './conformance/partitions.ts'
 import type { MakePlace } from './conformance/store-place.ts'
 
 /** Tests that every engine of the delivery store must pass. `makePlace` returns a place without state. */
@@ -13,6 +14,7 @@ export function describeDeliveryStore(engine: string, makePlace: MakePlace): voi
     testFlushContent(makePlace)
     testLetters(makePlace)
     testManyLetters(makePlace)
+    testPartitions(makePlace)
     testOtherState(makePlace)
   })
 }

@@ -67,13 +67,22 @@ export interface DeadLetterStore {
   events(ids: readonly string[]): Promise<(string | undefined)[]>
   countOpen(scope: Scope): Promise<number>
   countOpenByDestination(): Promise<[destinationId: string, count: number][]>
-  /** Discards an open dead letter. @returns its state before the call; undefined if the id is unknown. */
+  /**
+   * Discards an open dead letter; any process may do it, because no lane holds an open one. @returns its state before the
+   * call; undefined if the id is unknown.
+   */
   discard(request: { id: string; at: number }): Promise<DeadLetterRow | undefined>
   /**
-   * Gives up the oldest open dead letters of a destination until the given bytes are free; a call ends at most some
-   * hundred.
+   * Gives up the oldest open dead letters of a destination in some partitions until the given bytes are free; a call ends
+   * at most some hundred.
    */
-  expire(request: { destinationId: string; bytes: number; reason: string; at: number }): Promise<{
+  expire(request: {
+    destinationId: string
+    partitions: readonly number[]
+    bytes: number
+    reason: string
+    at: number
+  }): Promise<{
     count: number
     bytes: number
   }>

@@ -49,8 +49,8 @@ export interface NewLogJob extends NewJob {
 }
 
 /**
- * Work on many events: dead letters, or events in a range of the log. A job has one part per destination, and over the
- * log one per destination and partition: a slow destination does not delay the others.
+ * Work on many events: dead letters, or events in a range of the log. A job has one part per destination and partition: a
+ * slow destination does not delay the others, and the owner of each partition works at its own parts.
  *
  *   queued → running ⇄ paused        a paused one takes up no more; what it has taken up goes on
  *   running → done                   every part is at its end, and nothing that was taken up is under way
@@ -86,15 +86,14 @@ export type JobOver =
 
 export interface JobPart {
   readonly destinationId: string
-  /** Always 0 for a job over dead letters: their places include the partition. */
   readonly partition: number
   readonly place: PartPlace
   readonly isAtEnd: boolean
 }
 
 /**
- * A place in a part of a job. Over dead letters: the last dead letter that was read, empty at the beginning. Over the
- * log: offset and index of the next event.
+ * A place in a part of a job. Over dead letters: the last dead letter that was read, or the number of named ones that were;
+ * empty at the beginning. Over the log: offset and index of the next event.
  */
 export type PartPlace = readonly number[]
 
@@ -117,12 +116,13 @@ export interface JobStore {
   createOfLetters(job: NewLetterJob): Promise<Job>
   createOfLog(job: NewLogJob): Promise<Job>
   /**
-   * Creates a job for one dead letter and starts its replay, if the dead letter is open. @returns its state before the
-   * call.
+   * Creates a job for one dead letter, if the dead letter is open, and starts its replay if it lies in one of the
+   * partitions. Otherwise the owner of its partition takes it up. @returns its state before the call.
    */
   createOfLetter(request: {
     letterId: string
     job: Omit<NewJob, 'isDryRun'>
+    partitions: readonly number[]
   }): Promise<{ letter: DeadLetterRow; job: Job | undefined } | undefined>
   get(id: string): Promise<Job | undefined>
   list(request: { limit: number; before: number | null }): Promise<{ jobs: Job[]; next: number | null }>
@@ -133,26 +133,34 @@ export interface JobStore {
    * unknown.
    */
   change(request: { id: string; from: readonly JobState[]; to: JobState; at: number }): Promise<ChangedJob | undefined>
-  /** Ends an unfinished job; its replaying dead letters are open again. */
-  end(request: { id: string; to: 'cancelled' | 'failed'; at: number }): Promise<ChangedJob | undefined>
+  /**
+   * Ends an unfinished job. Its replaying dead letters in these partitions are open again, and its waits there are gone;
+   * `reopenForgotten` does the same for other partitions.
+   */
+  end(request: {
+    id: string
+    to: 'cancelled' | 'failed'
+    at: number
+    partitions: readonly number[]
+  }): Promise<ChangedJob | undefined>
   /** Continues the count of a part. @returns the new place; null at the end. */
-  countLetters(request: { jobId: string; destinationId: string; after: PartPlace }): Promise<{
+  countLetters(request: { jobId: string; destinationId: string; partition: number; after: PartPlace }): Promise<{
     count: number
     next: PartPlace | null
   }>
   setMatched(request: { jobId: string; matched: number }): Promise<void>
-  /** Discards the next dead letters of a part. */
+  /** Discards the next dead letters of a destination's parts. */
   discardLetters(request: TakeLetters): Promise<{ count: number; isAtEnd: boolean }>
-  /** Starts the next dead letters of a part: their state becomes replaying. */
+  /** Starts the next dead letters of a destination's parts: their state becomes replaying. */
   takeLetters(request: TakeLetters): Promise<{ letters: DeadLetterRow[]; isAtEnd: boolean }>
-  /** Replaying dead letters of a job, ordered by place. */
-  replayingLetters(jobId: string): Promise<DeadLetterRow[]>
+  /** Replaying dead letters of a job, by destination, ordered by place. */
+  replayingLetters(of: JobPartitions): Promise<DeadLetterRow[]>
   /** Starts events of the log: they wait from now on. @returns the indexes in `waits` of the events that now wait. */
   takeEvents(taken: TakenEvents): Promise<number[]>
   /** Waits of a job over the log, by destination, ordered by place. */
-  replayingEvents(jobId: string): Promise<JourneyWrite[]>
-  /** Reopens replaying dead letters that have no unfinished job. */
-  reopenForgotten(): Promise<void>
+  replayingEvents(of: JobPartitions): Promise<JourneyWrite[]>
+  /** Reopens replaying dead letters that have no unfinished job, and deletes waits of replays that have none. */
+  reopenForgotten(of: { partitions: readonly number[] }): Promise<void>
 }
 
 export interface ChangedJob {
@@ -160,9 +168,15 @@ export interface ChangedJob {
   readonly isChanged: boolean
 }
 
-export interface TakeLetters {
+/** What a job has under way in some partitions. */
+export interface JobPartitions {
   readonly jobId: string
+  readonly partitions: readonly number[]
+}
+
+export interface TakeLetters extends JobPartitions {
   readonly destinationId: string
+  /** Of all these partitions together. */
   readonly limit: number
   readonly at: number
 }

@@ -45,10 +45,13 @@ export type EventPlaceKey = readonly [partition: number, offset: number, index: 
 export interface OutcomeStore {
   positions(): Promise<PositionWrite[]>
   /**
-   * Waits of a destination ordered by place (without `requests`), and the other places at or after its positions that
-   * have an outcome.
+   * Waits of a destination in some partitions, in each ordered by place (without `requests`), and the other places at or after
+   * its positions that have an outcome.
    */
-  resume(destinationId: string): Promise<{ waiting: JourneyWrite[]; done: EventPlaceKey[] }>
+  resume(of: {
+    destinationId: string
+    partitions: readonly number[]
+  }): Promise<{ waiting: JourneyWrite[]; done: EventPlaceKey[] }>
   /** Earlier attempts of waiting events, parallel to the events; empty if none are stored. */
   histories(of: { destinationId: string; events: readonly WaitingPlace[] }): Promise<RequestHistory[][]>
   /** By destination, in order of time: the first delivery, then each replay of the log. */
@@ -71,6 +74,12 @@ export interface OutcomeStore {
   }): Promise<void>
   /** Records a range unless it exists. */
   expireRange(range: RangeWrite): Promise<void>
-  /** Records ranges as discarded; the open dead letters and waits in their scope end. */
-  discard(request: { scope: Scope; ranges: readonly RangeWrite[]; reason: string; at: number }): Promise<void>
+  /** Records ranges as discarded; the open and replaying dead letters and the waits of a scope in some partitions end. */
+  discard(request: {
+    scope: Scope
+    partitions: readonly number[]
+    ranges: readonly RangeWrite[]
+    reason: string
+    at: number
+  }): Promise<void>
 }

@@ -17,6 +17,8 @@ export interface BacklogBudgetOptions {
   readonly clock: Clock
   readonly logger: Logger
   readonly shards: () => readonly Pick<Shard, 'waitingShares' | 'waitingBytes' | 'expireWaiting'>[]
+  /** Those that this process delivers. */
+  readonly partitions: () => readonly number[]
   /** 0: no limit. */
   readonly maxBytes: number
   readonly onExpired: (destinationId: string, count: number) => void
@@ -114,12 +116,12 @@ export class BacklogBudget {
 
   /** Waiting events go before open dead letters. @returns the number of expired events; 0 if nothing can expire now. */
   async #expire(destinationId: string, bytes: number): Promise<number> {
-    const { shards, store, clock } = this.#options
+    const { shards, partitions, store, clock } = this.#options
     for (const shard of shards()) {
       const count = await shard.expireWaiting({ destinationId, bytes })
       if (count > 0) return count
     }
-    const request = { destinationId, bytes, reason: EXPIRY_REASON, at: clock.now() }
+    const request = { destinationId, partitions: partitions(), bytes, reason: EXPIRY_REASON, at: clock.now() }
     return (await store.deadLetters.expire(request)).count
   }
 

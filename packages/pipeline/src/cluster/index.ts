@@ -1,3 +1,11 @@
+export { Spans } from '../following/spans.ts'
+export { partitionsOf } from '../following/configuration.ts'
+export { LogScan } from '../jobs/log-scan.ts'
+export { DeliveryStates, type StateSources } from '../delivery/delivery-state.ts'
+export { DeadLetters } from '../events/dead-letters.ts'
+export { EventList, type EventListOptions } from '../events/event-list.ts'
+export { LiveView } from '../events/live-view.ts'
+export { Housekeeping } from '../housekeeping.ts'
 export type { ClusterLog } from './cluster-log.ts'
 export {
   isConfigured,
@@ -9,3 +17,7 @@ export {
 } from './owned-shards.ts'
 export type { ShardLease } from './shard-lease.ts'
 export { StoredView, type StoredViewOptions } from './stored-view.ts'
+export { JobDesk } from './job-desk.ts'
+export { JobLead } from './job-lead.ts'
+export { ShardJobs } from './shard-jobs.ts'
+export { Turns } from './turns.ts'

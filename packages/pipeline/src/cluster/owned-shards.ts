@@ -34,7 +34,7 @@ export interface OwnedShardsOptions
   /** The fence refused a write of this shard. */
   readonly onFenced: (lease: ShardLease) => void
   /** A shard begins or has ended. */
-  readonly onShards: (change: ShardChange) => void
+  readonly onShards: (change: ShardChange) => void | Promise<void>
   /** A lane of a shard has finished an event of a replay. */
   readonly onReplayEnded: (shard: number, jobId: string, destinationId: string) => void
 }
@@ -81,7 +81,7 @@ export class OwnedShards {
     this.#options = options
     this.#log = logOfShards(options.log)
     this.#memory = new LocalMemoryBudget(options.memoryBytes)
-    this.#removals = new RemovalRecords(options)
+    this.#removals = new RemovalRecords({ ...options, partitions: () => this.partitions })
   }
 
   /** Those that deliver, by number. */
@@ -90,6 +90,11 @@ export class OwnedShards {
       return each.pipeline !== undefined && !each.isEnding
     })
     return begun.sort((a, b) => a.lease.number - b.lease.number)
+  }
+
+  /** Those of its shards that deliver. */
+  get partitions(): readonly number[] {
+    return this.shards.flatMap(({ lease }) => partitionsOfShard(lease.number, this.#log))
   }
 
   /** The epoch under which this process writes a shard; undefined: it does not own it. */
@@ -129,7 +134,7 @@ export class OwnedShards {
     })
     // The lease may be lost since: then `#lose` has not seen the pipeline.
     if (claimed.isEnding) await pipeline.stop(Promise.resolve())
-    else this.#options.onShards({ kind: 'begun', shard: { lease, pipeline } })
+    else await this.#options.onShards({ kind: 'begun', shard: { lease, pipeline } })
   }
 
   /** Ends a shard in order: no new attempts, calls in flight end, outcomes are written. */
@@ -139,7 +144,7 @@ export class OwnedShards {
     claimed.isEnding = true
     const { pipeline } = claimed
     if (pipeline !== undefined) {
-      this.#options.onShards({ kind: 'ending', shard: { lease, pipeline }, isLost: false })
+      await this.#options.onShards({ kind: 'ending', shard: { lease, pipeline }, isLost: false })
       await pipeline.stop(this.#deadline())
       await this.#options.store.flush()
     }
@@ -179,7 +184,8 @@ export class OwnedShards {
     if (removed.length === 0) return
     if (isBegin) {
       const positions = await store.outcomes.positions()
-      await this.#removals.recordForgotten(removed, configuration, (reader, partition, stream) => {
+      const records = new RemovalRecords({ ...this.#options, partitions: () => [...own] })
+      await records.recordForgotten(removed, configuration, (reader, partition, stream) => {
         const row = positions.find((each) => {
           return each.reader === reader && each.partition === partition && each.stream === stream
         })
@@ -195,7 +201,7 @@ export class OwnedShards {
     const wasEnding = claimed.isEnding
     claimed.isEnding = true
     if (pipeline !== undefined && !wasEnding) {
-      this.#options.onShards({ kind: 'ending', shard: { lease, pipeline }, isLost: true })
+      void this.#options.onShards({ kind: 'ending', shard: { lease, pipeline }, isLost: true })
     }
     this.#forget(claimed)
     const left = this.#leave(lease.number, pipeline)

@@ -11,6 +11,8 @@ export interface RemovalRecordsOptions {
   readonly store: DeliveryStore
   readonly clock: Clock
   readonly metrics: DeliveryMetrics
+  /** Those that this process delivers. */
+  readonly partitions: () => readonly number[]
 }
 
 /** Records what removals discarded, with the reason. @see contracts/delivery.md §5 [D615] */
@@ -37,14 +39,14 @@ export class RemovalRecords {
       const toOffset = span.toOffset ?? log.end(partition)
       let count = 0
       let oldest = toOffset
-      const { waiting } = await store.outcomes.resume(destinationId)
+      const { waiting } = await store.outcomes.resume({ destinationId, partitions: [partition] })
       for (const [stream, name] of STREAMS.entries()) {
         const position = Math.max(fromOffset, positionOf(destinationId, partition, stream)?.offset ?? fromOffset)
         const tally = await log.tally(partition, name, { from: position, to: Math.max(position, toOffset) })
         count += tally.get(sourceId)?.events ?? 0
         oldest = Math.min(oldest, position)
         for (const wait of waiting) {
-          if (wait.sourceId !== sourceId || wait.partition !== partition || wait.stream !== stream) continue
+          if (wait.sourceId !== sourceId || wait.stream !== stream) continue
           if (wait.offset >= position) continue
           count++
           oldest = Math.min(oldest, wait.offset)
@@ -70,7 +72,7 @@ export class RemovalRecords {
       count,
       at,
     }))
-    await store.outcomes.discard({ scope, ranges: rows, reason, at })
+    await store.outcomes.discard({ scope, partitions: this.#options.partitions(), ranges: rows, reason, at })
     if (count > 0) metrics.outcome(destinationId, 'discarded', count)
   }
 }

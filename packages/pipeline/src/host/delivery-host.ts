@@ -129,7 +129,13 @@ export class DeliveryHost<S extends Shard = Shard> {
       spans: () => spans.all,
       onThreadEnd: tellOfThread,
     })
-    this.#removals = new RemovalRecords({ log, store, clock, metrics: this.metrics })
+    this.#removals = new RemovalRecords({
+      log,
+      store,
+      clock,
+      metrics: this.metrics,
+      partitions: () => this.#partitions(),
+    })
     this.deadLetters = new DeadLetters(log, store.deadLetters, (partition) => this.shardOf(partition))
     const destinationIds = () => this.#configuration.destinations.keys()
     this.states = new DeliveryStates({ store, clock, counts: () => this.counts(), shards, destinationIds })
@@ -150,6 +156,7 @@ export class DeliveryHost<S extends Shard = Shard> {
       scan: new LogScan(log, store, clock, onThreadEnd),
       shardOf: (partition) => this.shardOf(partition),
       shards: () => this.#shards,
+      partitions: () => this.#partitions(),
       isConnected: (sourceId, destinationId) => this.#isConnected(sourceId, destinationId),
       partitionsOf: (sourceId) => this.#partitionsOf(sourceId),
       flush: () => this.#flush(),
@@ -167,6 +174,7 @@ export class DeliveryHost<S extends Shard = Shard> {
       clock,
       logger,
       shards: () => this.#shards,
+      partitions: () => this.#partitions(),
       maxBytes: backlogMaxBytes,
       onExpired: (destinationId, count) => this.metrics.outcome(destinationId, 'expired', count),
       tellExpired,
@@ -341,7 +349,12 @@ export class DeliveryHost<S extends Shard = Shard> {
 
   #ends(): number[] {
     const { log } = this.#options
-    return Array.from({ length: log.partitions }, (_, partition) => log.end(partition))
+    return this.#partitions().map((partition) => log.end(partition))
+  }
+
+  /** All of the log: an embedded server has every shard. */
+  #partitions(): number[] {
+    return [...Array(this.#options.log.partitions).keys()]
   }
 
   async #writeSpans(change: SpanChange): Promise<void> {
@@ -382,7 +395,7 @@ export class DeliveryHost<S extends Shard = Shard> {
     const { log } = this.#options
     const source = this.#configuration.sources.get(sourceId)
     // The events of a source that was removed may lie in any.
-    return source === undefined ? [...Array(log.partitions).keys()] : partitionsOf(source, log)
+    return source === undefined ? this.#partitions() : partitionsOf(source, log)
   }
 
   #isConnected(sourceId: string, destinationId: string): boolean {

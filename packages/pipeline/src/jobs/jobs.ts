@@ -29,6 +29,8 @@ export interface JobsOptions extends JobDeps {
   readonly log: EventLog
   /** The partitions that may hold events of a source. */
   readonly partitionsOf: (sourceId: string) => readonly number[]
+  /** False: other processes work at the jobs, and this one only creates and steers them. Default true. */
+  readonly isWorking?: boolean
   /** 0 ≤ random < 1, for ids. */
   readonly random: () => number
 }
@@ -52,8 +54,8 @@ export class Jobs {
 
   /** Continues the jobs that the last run left unfinished. */
   async start(): Promise<void> {
-    const { store } = this.#options
-    await store.jobs.reopenForgotten()
+    const { store, partitions } = this.#options
+    await store.jobs.reopenForgotten({ partitions: partitions() })
     for (const job of await store.jobs.unfinished()) {
       await this.#open(job).resumeTaken()
     }
@@ -149,7 +151,7 @@ export class Jobs {
    * @throws ApiError 409 unless it is open, and its destination enabled.
    */
   async replay(letterId: string, createdBy: string): Promise<Job | undefined> {
-    const { store, clock } = this.#options
+    const { store, clock, partitions } = this.#options
     const known = await store.deadLetters.get(letterId)
     if (known === undefined) return undefined
     refuseUnlessOpen(known)
@@ -157,7 +159,7 @@ export class Jobs {
     this.#refuseTooMany()
     const at = clock.now()
     const made = { id: this.#newId(at), ratePerSecond: STANDARD_RATE, createdBy, at }
-    const found = await store.jobs.createOfLetter({ letterId, job: made })
+    const found = await store.jobs.createOfLetter({ letterId, job: made, partitions: partitions() })
     // Another call may have been faster.
     if (found?.job === undefined) return found && refuseUnlessOpen(found.letter)
     const run = this.#open(found.job)
@@ -198,12 +200,13 @@ export class Jobs {
 
   /** Aborts calls in flight; unfinished dead letters are open again. @throws ApiError 404, 409 */
   async cancel(id: string): Promise<Job> {
-    const { store, clock, flush } = this.#options
+    const { store, clock, flush, partitions } = this.#options
     const run = await this.#hold(id)
     await run?.withdraw()
     // Events with an outcome keep it.
     await flush()
-    return this.#changed(id, await store.jobs.end({ id, to: 'cancelled', at: clock.now() }))
+    const request = { id, to: 'cancelled', at: clock.now(), partitions: partitions() } as const
+    return this.#changed(id, await store.jobs.end(request))
   }
 
   /** @returns undefined if the id is unknown. */
@@ -237,7 +240,7 @@ export class Jobs {
 
   #open(job: Job): JobRun {
     const run = new JobRun(job, this.#options)
-    this.#runs.set(job.id, run)
+    if (this.#options.isWorking !== false) this.#runs.set(job.id, run)
     return run
   }
 

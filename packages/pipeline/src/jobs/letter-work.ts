@@ -1,4 +1,4 @@
-import type { DeadLetterRow, PartPlace } from '@millrace/delivery'
+import type { DeadLetterRow, PartPlace, TakeLetters } from '@millrace/delivery'
 import type { JobContext, JobWork } from './job-context.ts'
 
 /** Number of dead letters discarded in one transaction: small, because outcomes wait for it. */
@@ -18,13 +18,10 @@ export class LetterWork implements JobWork {
   async count(): Promise<number | undefined> {
     const { job } = this.#context
     let matched = 0
-    for (const { destinationId } of job.parts) {
+    for (const { destinationId, partition } of job.parts) {
+      const part = { jobId: job.id, destinationId, partition }
       for (let after: PartPlace | null = []; after !== null; ) {
-        const request: { jobId: string; destinationId: string; after: PartPlace } = {
-          jobId: job.id,
-          destinationId,
-          after,
-        }
+        const request: typeof part & { after: PartPlace } = { ...part, after }
         const counted: { count: number; next: PartPlace | null } | undefined = await this.#context.attempt((jobs) =>
           jobs.countLetters(request),
         )
@@ -45,7 +42,7 @@ export class LetterWork implements JobWork {
   async resumeTaken(): Promise<void> {
     const { job, deps } = this.#context
     if (job.kind === 'discard') return
-    const letters = await deps.store.jobs.replayingLetters(job.id)
+    const letters = await deps.store.jobs.replayingLetters({ jobId: job.id, partitions: deps.partitions() })
     await this.#deliver(letters)
   }
 
@@ -54,11 +51,16 @@ export class LetterWork implements JobWork {
     return Number.POSITIVE_INFINITY
   }
 
+  #nextOf(destinationId: string, limit: number): TakeLetters {
+    const { job, deps, now } = this.#context
+    return { jobId: job.id, destinationId, partitions: deps.partitions(), limit, at: now }
+  }
+
   async #discard(): Promise<void> {
-    const { job, deps } = this.#context
+    const { deps } = this.#context
     for (const destinationId of this.#partsToDo) {
       for (let isAtEnd = false; !isAtEnd; ) {
-        const request = { jobId: job.id, destinationId, limit: DISCARDED_TOGETHER, at: this.#context.now }
+        const request = this.#nextOf(destinationId, DISCARDED_TOGETHER)
         const discarded = await this.#context.attempt((jobs) => jobs.discardLetters(request))
         if (discarded === undefined) return
         if (discarded.count > 0) deps.onDiscarded(destinationId, discarded.count)
@@ -69,7 +71,7 @@ export class LetterWork implements JobWork {
   }
 
   async #replay(destinationId: string): Promise<void> {
-    const { job, deps, waits, takenTogether } = this.#context
+    const { deps, waits, takenTogether } = this.#context
     for (let isAtEnd = false; !isAtEnd; ) {
       if (this.#context.isHalted) return
       // The removal of the destination discarded its dead letters.
@@ -79,7 +81,7 @@ export class LetterWork implements JobWork {
         continue
       }
       await this.#context.pace(takenTogether)
-      const request = { jobId: job.id, destinationId, limit: takenTogether, at: this.#context.now }
+      const request = this.#nextOf(destinationId, takenTogether)
       const taken = await this.#context.attempt((jobs) => jobs.takeLetters(request))
       if (taken === undefined) return
       await this.#deliver(taken.letters)

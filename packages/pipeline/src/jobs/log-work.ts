@@ -45,7 +45,7 @@ export class LogWork implements JobWork {
 
   async resumeTaken(): Promise<void> {
     const { job, deps } = this.#context
-    const waits = await deps.store.jobs.replayingEvents(job.id)
+    const waits = await deps.store.jobs.replayingEvents({ jobId: job.id, partitions: deps.partitions() })
     for (const [partition, ofPartition] of Map.groupBy(waits, (wait) => wait.partition)) {
       for (const { destinationId } of ofPartition) this.#context.started(destinationId, 1)
       await deps.shardOf(partition).resumeReplayed(ofPartition)

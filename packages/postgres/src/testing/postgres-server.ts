@@ -10,6 +10,8 @@ import { promisify } from 'node:util'
 const run = promisify(execFile)
 const START_ATTEMPTS = 3
 const STOP_MS = 20_000
+/** Tests kill processes, never the machine, so nothing needs to be synced. */
+const TEST_SETTINGS = ['fsync=off', 'shared_buffers=32MB']
 
 /**
  * A real Postgres server on a free port of the loopback interface, with its files in a temporary folder. It ends with
@@ -19,18 +21,21 @@ export class PostgresServer implements AsyncDisposable {
   readonly folder: string
   readonly port: number
   readonly #owner: number
+  readonly #settings: readonly string[]
 
-  private constructor(folder: string, port: number, owner: number) {
+  private constructor(folder: string, port: number, owner: number, settings: readonly string[]) {
     this.folder = folder
     this.port = port
     this.#owner = owner
+    this.#settings = settings
   }
 
   /**
    * @param folder where the server puts its files; default: a new temporary folder.
    * @param owner process id; default: this process.
+   * @param settings such as `fsync=on`; what they do not name is Postgres's default.
    */
-  static async start(folder?: string, owner = process.pid): Promise<PostgresServer> {
+  static async start(folder?: string, owner = process.pid, settings = TEST_SETTINGS): Promise<PostgresServer> {
     const place = folder ?? (await mkdtemp(path.join(os.tmpdir(), 'millrace-postgres-')))
     // initdb refuses to run as root, so the server has another user than these tests.
     if (isRoot()) await chown(place, await idOf('-u'), await idOf('-g'))
@@ -38,7 +43,7 @@ export class PostgresServer implements AsyncDisposable {
     const data = path.join(place, 'data')
     await asPostgres([binary('initdb'), '-D', data, '-A', 'trust', '-U', 'postgres', '-N', '-E', 'UTF8', '--no-locale'])
     for (let attempt = 1; ; attempt++) {
-      const server = new PostgresServer(place, await freePort(), owner)
+      const server = new PostgresServer(place, await freePort(), owner, settings)
       try {
         await server.start()
         return server
@@ -67,8 +72,8 @@ export class PostgresServer implements AsyncDisposable {
     // Postgres takes a killed postmaster for a running one until the system has collected its process.
     if (!this.isRunning) await rm(path.join(this.folder, 'data/postmaster.pid'), { force: true })
     const options = [
-      `-p ${this.port} -c unix_socket_directories= -c listen_addresses=127.0.0.1 -c max_connections=200 -c fsync=off`,
-      '-c shared_buffers=32MB',
+      `-p ${this.port} -c unix_socket_directories= -c listen_addresses=127.0.0.1 -c max_connections=200`,
+      ...this.#settings.map((setting) => `-c ${setting}`),
     ].join(' ')
     const log = path.join(this.folder, 'log')
     const data = path.join(this.folder, 'data')

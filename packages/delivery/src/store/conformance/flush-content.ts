@@ -101,7 +101,7 @@ export function testFlushContent(makePlace: MakePlace): void {
       }
       await store.flush()
       expect(outcomes.unpersisted).toBe(0)
-      await store.outcomes.resume('d1')
+      await store.outcomes.resume({ destinationId: 'd1', partitions: [0] })
       expect(await store.outcomes.positions()).toMatchObject([{ position: { offset: end } }])
       for (const [i, { kind, spoiled }] of script.entries()) {
         const found = await outcomesAt(store, first + i)

@@ -14,7 +14,7 @@ export function testManyLetters(makePlace: MakePlace): void {
     const round = async (store: DeliveryStore) => {
       await giveUp(store, manyGiven(50))
       for (const { id } of await listed(store, { state: 'open' })) ids.add(id)
-      await store.deadLetters.expire({ destinationId: 'd1', bytes: 1e9, reason: 'budget', at: NOW })
+      await store.deadLetters.expire({ destinationId: 'd1', partitions: [0], bytes: 1e9, reason: 'budget', at: NOW })
       expect(await listed(store, {})).toEqual([])
     }
     await withStore(makePlace, round, round, round)
@@ -54,7 +54,7 @@ export function testManyLetters(makePlace: MakePlace): void {
       await giveUp(store, [...manyGiven(100), ...manyGiven(100, { destinationId: 'd2' })])
       const { id } = (await listed(store, { destinationId: 'd1' }))[0]!
       const scope = { destinationId: 'd1' }
-      await store.outcomes.discard({ scope, ranges: [], reason: 'destination was removed', at: NOW })
+      await store.outcomes.discard({ scope, partitions: [0], ranges: [], reason: 'destination was removed', at: NOW })
       const ended = { state: 'discarded', endReason: 'destination was removed' }
       expect(await store.deadLetters.get(id)).toMatchObject(ended)
       expect((await listed(store, { state: 'open' })).length).toBe(100)
@@ -78,7 +78,7 @@ export function testManyLetters(makePlace: MakePlace): void {
         ...{ id: 'j1', kind: 'replay', isDryRun: false, ratePerSecond: 100, createdBy: 'x', at: NOW },
         ...{ selection: { ids: [...named.map(({ id }) => id), 'x'] }, destinationIds: ['d1'] },
       })
-      const part = { jobId: 'j1', destinationId: 'd1', limit: 2, at: NOW }
+      const part = { jobId: 'j1', destinationId: 'd1', partitions: [0], limit: 2, at: NOW }
       const steps = [await store.jobs.takeLetters(part), await store.jobs.takeLetters(part)]
       expect(steps.map(({ letters, isAtEnd }) => [letters.map(({ offset }) => offset), isAtEnd])).toEqual([
         [[0, 20], false],
@@ -147,11 +147,12 @@ export function testManyLetters(makePlace: MakePlace): void {
                 },
                 ...{ selection: { filter: { userId } }, destinationIds: [at.destinationId] },
               })
-              const part = { jobId: job.id, destinationId: at.destinationId }
+              const part = { jobId: job.id, destinationId: at.destinationId, partitions: [0] }
               let counted = 0
               for (let after: readonly number[] | null = []; after !== null; ) {
                 const step: { count: number; next: readonly number[] | null } = await store.jobs.countLetters({
                   ...part,
+                  partition: 0,
                   after,
                 })
                 counted += step.count
@@ -177,20 +178,21 @@ export function testManyLetters(makePlace: MakePlace): void {
               })
               const taken: DeadLetterRow[] = []
               for (let steps = 1 + below(4); steps > 0; steps--) {
-                const part = { jobId: job.id, destinationId: at.destinationId, limit: 1 + below(100), at: NOW }
-                taken.push(...(await store.jobs.takeLetters(part)).letters)
+                const part = { jobId: job.id, destinationId: at.destinationId, partitions: [0] }
+                const { letters } = await store.jobs.takeLetters({ ...part, limit: 1 + below(100), at: NOW })
+                taken.push(...letters)
               }
               expect(taken.map(messageIdOf)).toEqual(wanted.slice(0, taken.length).map(messageIdOf))
               for (const each of wanted.slice(0, taken.length)) each.state = 'replaying'
               await isSame({ state: 'replaying' }, (each) => each.state === 'replaying')
-              await store.jobs.end({ id: job.id, to: 'cancelled', at: NOW })
+              await store.jobs.end({ id: job.id, to: 'cancelled', at: NOW, partitions: [0] })
               for (const each of wanted.slice(0, taken.length)) each.state = 'open'
               break
             }
             default: {
               const before = await listed(store, { state: 'open', destinationId: at.destinationId })
               const { count } = await store.deadLetters.expire({
-                ...{ destinationId: at.destinationId, bytes: below(3_000), reason: 'budget', at: NOW },
+                ...{ destinationId: at.destinationId, partitions: [0], bytes: below(3_000), reason: 'budget', at: NOW },
               })
               const gone = new Set(before.slice(before.length - count).map(messageIdOf))
               for (const each of open(at.destinationId)) if (gone.has(messageIdOf(each))) each.state = 'gone'
@@ -222,7 +224,7 @@ export function testManyLetters(makePlace: MakePlace): void {
           if (each === undefined || each.state === 'gone') continue
           const recorded = await store.outcomes.recorded({ partition: 0, ...each })
           expect(recorded).toMatchObject([[each.destinationId, { kind: 'dead_letter', state: each.state }]])
-          const { done } = await store.outcomes.resume(each.destinationId)
+          const { done } = await store.outcomes.resume({ destinationId: each.destinationId, partitions: [0] })
           const places = model.filter(({ destinationId }) => destinationId === each.destinationId)
           expect(done.map(([, offset, index]) => messageIdOf({ offset, index })).sort()).toEqual(
             places.map(messageIdOf).sort(),

@@ -44,7 +44,13 @@ export function testLetters(makePlace: MakePlace): void {
       expect(await store.deadLetters.countOpenByDestination()).toEqual([['d1', 2]])
       const [event, none] = await store.deadLetters.events([second.rows[0]!.id, 'x'])
       expect([JSON.parse(event!), none]).toEqual([{ messageId: 'm-1', userId: 'u-1' }, undefined])
-      const expired = await store.deadLetters.expire({ destinationId: 'd1', bytes: 1, reason: 'budget', at: NOW })
+      const expired = await store.deadLetters.expire({
+        destinationId: 'd1',
+        partitions: [0],
+        bytes: 1,
+        reason: 'budget',
+        at: NOW,
+      })
       expect(expired.count).toBe(1)
       expect(await recordedAt(store, 1)).toMatchObject([['d1', { outcome: 'expired', reason: 'budget' }]])
     }))
@@ -58,8 +64,8 @@ export function testLetters(makePlace: MakePlace): void {
         await store.flush()
         const job = await store.jobs.createOfLetters(replayJob('j1'))
         expect(job).toMatchObject({ id: 'j1', state: 'queued', matched: null })
-        const part = { jobId: 'j1', destinationId: 'd1' }
-        expect(await store.jobs.countLetters({ ...part, after: [] })).toEqual({ count: 3, next: null })
+        const part = { jobId: 'j1', destinationId: 'd1', partitions: [0] }
+        expect(await store.jobs.countLetters({ ...part, partition: 0, after: [] })).toEqual({ count: 3, next: null })
         await store.jobs.setMatched({ jobId: 'j1', matched: 3 })
         const change = { id: 'j1', from: ['queued'], to: 'running', at: NOW } as const
         expect(await store.jobs.change(change)).toMatchObject({ isChanged: true, job: { state: 'running' } })
@@ -69,12 +75,17 @@ export function testLetters(makePlace: MakePlace): void {
       },
       async (store) => {
         expect(await store.jobs.unfinished()).toMatchObject([{ id: 'j1', matched: 3, taken: 2 }])
-        expect(await store.jobs.replayingLetters('j1')).toMatchObject([{ offset: 1 }, { offset: 2 }])
-        const part = { jobId: 'j1', destinationId: 'd1' }
+        expect(await store.jobs.replayingLetters({ jobId: 'j1', partitions: [0] })).toMatchObject([
+          { offset: 1 },
+          { offset: 2 },
+        ])
+        const part = { jobId: 'j1', destinationId: 'd1', partitions: [0] }
         const taken = await store.jobs.takeLetters({ ...part, limit: 2, at: NOW })
         expect([taken.letters.map(({ offset }) => offset), taken.isAtEnd]).toEqual([[3], true])
         expect(await store.deadLetters.countOpen({})).toBe(0)
-        expect(await store.jobs.end({ id: 'j1', to: 'cancelled', at: NOW })).toMatchObject({ isChanged: true })
+        expect(await store.jobs.end({ id: 'j1', to: 'cancelled', at: NOW, partitions: [0] })).toMatchObject({
+          isChanged: true,
+        })
         expect(await store.deadLetters.countOpen({})).toBe(3)
         expect(await store.jobs.get('j1')).toMatchObject({ state: 'cancelled', finishedAt: NOW })
         expect(await store.jobs.get('j2')).toBe(undefined)
@@ -98,7 +109,9 @@ export function testLetters(makePlace: MakePlace): void {
       const part = { jobId: 'j1', destinationId: 'd1', partition: 0, place: [3, 0], isAtEnd: true, filtered: [] }
       const waits = [1, 2].map((offset) => wait(offset, { replayId: 'j1', stream: 2 }))
       expect(await store.jobs.takeEvents({ ...part, waits })).toEqual([0])
-      expect(await store.jobs.replayingEvents('j1')).toMatchObject([{ offset: 1, replayId: 'j1' }])
+      expect(await store.jobs.replayingEvents({ jobId: 'j1', partitions: [0] })).toMatchObject([
+        { offset: 1, replayId: 'j1' },
+      ])
       expect(await recordedAt(store, 1)).toMatchObject([
         ['d1', { kind: 'plain', outcome: 'delivered', replayId: null }],
         ['d1', { kind: 'journey', outcome: 'waiting', replayId: 'j1' }],
@@ -113,15 +126,15 @@ export function testLetters(makePlace: MakePlace): void {
       const { rows } = await store.deadLetters.page({ filter: {}, limit: 1, before: null })
       const job = { id: 'j1', ratePerSecond: 1, createdBy: 'u', at: NOW }
       const [{ id: letterId }] = rows as [(typeof rows)[0]]
-      expect(await store.jobs.createOfLetter({ letterId, job })).toMatchObject({
+      expect(await store.jobs.createOfLetter({ letterId, job, partitions: [0] })).toMatchObject({
         letter: { state: 'open' },
         job: { id: 'j1' },
       })
-      expect(await store.jobs.createOfLetter({ letterId, job: { ...job, id: 'j2' } })).toMatchObject({
+      expect(await store.jobs.createOfLetter({ letterId, job: { ...job, id: 'j2' }, partitions: [0] })).toMatchObject({
         letter: { state: 'replaying' },
       })
       await store.jobs.change({ id: 'j1', from: ['queued', 'running'], to: 'done', at: NOW })
-      await store.jobs.reopenForgotten()
+      await store.jobs.reopenForgotten({ partitions: [0] })
       expect(await store.deadLetters.get(letterId)).toMatchObject({ state: 'open' })
     }))
 
@@ -134,7 +147,7 @@ export function testLetters(makePlace: MakePlace): void {
           outcomes.deadLetter(eventAt(offset), letter(offset, { requests: [attempted(1)] }))
         await store.flush()
         await store.jobs.createOfLetters(replayJob('j1'))
-        const part = { jobId: 'j1', destinationId: 'd1' }
+        const part = { jobId: 'j1', destinationId: 'd1', partitions: [0] }
         const { letters } = await store.jobs.takeLetters({ ...part, limit: 5, at: NOW })
         const replayed = (i: number) => {
           return eventAt(i + 1, 0, { replayId: 'j1', letterId: letters[i]!.id, acceptedAt: NOW, onEnd() {} })
@@ -230,14 +243,14 @@ export function testLetters(makePlace: MakePlace): void {
       await store.flush()
       const counts = { taken: 4, delivered: 2, filtered: 1, deadLettered: 1 }
       expect(await store.jobs.get('j1')).toMatchObject(counts)
-      expect(await store.jobs.replayingEvents('j1')).toEqual([])
+      expect(await store.jobs.replayingEvents({ jobId: 'j1', partitions: [0] })).toEqual([])
       expect(await recordedAt(store, 3)).toMatchObject([
         ['d1', { kind: 'plain', replayId: null }],
         ['d1', { kind: 'dead_letter', replayId: 'j1' }],
       ])
       expect(await recordedAt(store, 4)).toMatchObject([['d1', { outcome: 'filtered', replayId: 'j1' }]])
       // The budget gives up the dead letter: its outcome is that of the replay.
-      await store.deadLetters.expire({ destinationId: 'd1', bytes: 1, reason: 'budget', at: NOW })
+      await store.deadLetters.expire({ destinationId: 'd1', partitions: [0], bytes: 1, reason: 'budget', at: NOW })
       expect(await recordedAt(store, 3)).toMatchObject([
         ['d1', { kind: 'plain', replayId: null }],
         ['d1', { kind: 'journey', outcome: 'expired', replayId: 'j1' }],

@@ -63,7 +63,7 @@ export function testOutcomes(makePlace: MakePlace): void {
         outcomes.delivered(rowEvent(3), 200, 1, NOW, 1)
       },
       async (store) => {
-        const { waiting, done } = await store.outcomes.resume('d1')
+        const { waiting, done } = await store.outcomes.resume({ destinationId: 'd1', partitions: [0] })
         expect(waiting.map(({ offset, requests }) => [offset, requests])).toEqual([[7, null]])
         expect(done.toSorted()).toEqual([
           [0, 3, 0],
@@ -88,7 +88,7 @@ export function testOutcomes(makePlace: MakePlace): void {
       await store.outcomes.expireWaiting({ destinationId: 'd1', partition: 0, before: 10, inFlight, ranges: [range] })
       for (let i = 0; i < 2; i++)
         await store.outcomes.expireRange({ ...range, sourceId: null, fromOffset: 12, toOffset: 14 })
-      const { waiting } = await store.outcomes.resume('d1')
+      const { waiting } = await store.outcomes.resume({ destinationId: 'd1', partitions: [0] })
       expect(waiting.map(({ offset }) => offset)).toEqual([4])
       const expired = { kind: 'range', outcome: 'expired', reason: 'storage budget' }
       expect(await recordedAt(store, 3)).toEqual([['d1', expired]])
@@ -98,11 +98,12 @@ export function testOutcomes(makePlace: MakePlace): void {
       const scope = { destinationId: 'd1' }
       await store.outcomes.discard({
         scope,
+        partitions: [0],
         ranges: [{ ...range, outcome: 'discarded' }],
         reason: 'removed',
         at: NOW,
       })
-      expect(await store.outcomes.resume('d1')).toMatchObject({ waiting: [] })
+      expect(await store.outcomes.resume({ destinationId: 'd1', partitions: [0] })).toMatchObject({ waiting: [] })
     }))
 
   test('traces leave after their time; dead letters and waits do not', () =>

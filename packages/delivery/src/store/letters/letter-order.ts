@@ -14,7 +14,7 @@ export function compareLetters(a: LetterStand, b: LetterStand): number {
   return a.partition - b.partition || a.offset - b.offset || a.idx - b.idx || a.id - b.id
 }
 
-/** The last dead letter that a walk has read; before all of them at the start of the walk. */
-export function standOf([partition = -1, offset = -1, idx = -1, id = -1]: PartPlace): LetterStand {
+/** The last dead letter that a walk through a partition has read; before all of them at the start of the walk. */
+export function standOf(partition: number, [, offset = -1, idx = -1, id = -1]: PartPlace): LetterStand {
   return { partition, offset, idx, id }
 }

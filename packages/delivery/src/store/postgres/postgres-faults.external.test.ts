@@ -127,19 +127,20 @@ test.each(['before', 'after'] as const)(
       ...{ id: 'j1', kind: 'replay', isDryRun: false, ratePerSecond: 9, createdBy: 'x', at: NOW },
       ...{ selection: { filter: {} }, destinationIds: ['d1'] },
     })
+    const part = { jobId: 'j1', destinationId: 'd1', partitions: [0], limit: 20, at: NOW }
     const taken: number[] = []
     let failures = 0
     for (let isAtEnd = false; !isAtEnd; ) {
       try {
         proxy.next = { message: 'COMMIT', at }
-        const step = await store.jobs.takeLetters({ jobId: 'j1', destinationId: 'd1', limit: 20, at: NOW })
+        const step = await store.jobs.takeLetters(part)
         taken.push(...step.letters.map(({ offset }) => offset))
         isAtEnd = step.isAtEnd
       } catch (error) {
         expect(error).toBeInstanceOf(PostgresUnavailableError)
         failures++
         proxy.next = undefined
-        const step = await store.jobs.takeLetters({ jobId: 'j1', destinationId: 'd1', limit: 20, at: NOW })
+        const step = await store.jobs.takeLetters(part)
         taken.push(...step.letters.map(({ offset }) => offset))
         isAtEnd = step.isAtEnd
       }
@@ -179,7 +180,7 @@ test('without a server every call is answered with an error, and the store close
   const calls: (() => Promise<unknown>)[] = [
     () => store.outcomes.positions(),
     () => store.outcomes.recorded({ partition: 0, offset: 1, index: 0, sourceId: 's1' }),
-    () => store.outcomes.discard({ scope: {}, ranges: [], reason: 'x', at: NOW }),
+    () => store.outcomes.discard({ scope: {}, partitions: [0], ranges: [], reason: 'x', at: NOW }),
     () => store.deadLetters.page({ filter: {}, limit: 1, before: null }),
     () => store.deadLetters.get('0'.repeat(27)),
     () => store.jobs.unfinished(),

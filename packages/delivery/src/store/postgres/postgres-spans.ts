@@ -1,12 +1,16 @@
+import type { ShardFence } from '../shard-fence.ts'
 import type { Span, SpanStore } from '../span-store.ts'
+import { assertOwned } from './lease-fence.ts'
 import type { Transactions } from './transactions.ts'
 
 /** Ranges of the log in which connections and destinations were active. */
 export class PostgresSpans implements SpanStore {
   readonly #transactions: Transactions
+  readonly #fence: ShardFence | undefined
 
-  constructor(transactions: Transactions) {
+  constructor(transactions: Transactions, fence: ShardFence | undefined) {
     this.#transactions = transactions
+    this.#fence = fence
   }
 
   all(): Promise<Span[]> {
@@ -18,16 +22,32 @@ export class PostgresSpans implements SpanStore {
 
   async write({ put, remove }: Parameters<SpanStore['write']>[0]): Promise<void> {
     await this.#transactions.write(async (queries) => {
+      const removed = await queries.rows<{ partition: number }>(PARTITIONS_OF, [JSON.stringify(remove)])
+      await assertOwned(
+        queries,
+        this.#fence,
+        [...put, ...removed].map(({ partition }) => partition),
+      )
       await queries.run(REMOVE, [JSON.stringify(remove)])
       await queries.run(PUT, [JSON.stringify(put)])
     })
   }
 
   async drop(spans: Parameters<SpanStore['drop']>[0]): Promise<void> {
-    await this.#transactions.write((queries) => queries.run(DROP, [JSON.stringify(spans)]))
+    await this.#transactions.write(async (queries) => {
+      await assertOwned(
+        queries,
+        this.#fence,
+        spans.map(({ partition }) => partition),
+      )
+      await queries.run(DROP, [JSON.stringify(spans)])
+    })
   }
 }
 
+const PARTITIONS_OF = `
+  SELECT DISTINCT partition FROM span JOIN json_to_recordset($1::json) AS row(kind text, resource text)
+    ON span.kind = row.kind AND span.resource = row.resource`
 const REMOVE = `
   DELETE FROM span USING json_to_recordset($1::json) AS row(kind text, resource text)
   WHERE span.kind = row.kind AND span.resource = row.resource`

@@ -40,7 +40,7 @@ const TABLES = `
     requests text, revision bigint NOT NULL, changed_at bigint NOT NULL,
     PRIMARY KEY (destination, partition, "offset", idx, replay)
   );
-  CREATE INDEX journey_waiting ON journey (destination, "offset", idx) WHERE outcome = 'waiting';
+  CREATE INDEX journey_waiting ON journey (destination, partition, "offset", idx) WHERE outcome = 'waiting';
   CREATE INDEX journey_replaying ON journey (replay, destination, "offset", idx) WHERE outcome = 'waiting' AND replay > 0;
   CREATE INDEX journey_ended ON journey (changed_at) WHERE outcome <> 'waiting';
 
@@ -140,8 +140,7 @@ const TABLES = `
   );
   CREATE INDEX job_unfinished ON job (number) WHERE finished_at IS NULL;
 
-  -- Of a job at one destination and partition (0 for dead letters, whose places tell their partitions). letters: JSON of
-  -- their ids, where they were named. place: JSON.
+  -- Of a job at one destination and partition. letters: JSON of the ids of dead letters, where they were named. place: JSON.
   CREATE TABLE job_part (
     job bigint NOT NULL, destination bigint NOT NULL, partition bigint NOT NULL,
     letters text, place text NOT NULL, is_at_end boolean NOT NULL,

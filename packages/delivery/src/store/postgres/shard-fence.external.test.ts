@@ -1,3 +1,4 @@
+import type { PostgresPool } from '@millrace/postgres'
 import { TestSchema } from '@millrace/postgres/testing/test-schema'
 import { expect, test } from 'vitest'
 import { LaneEvent } from '../../lane/lane-event.ts'
@@ -59,34 +60,88 @@ test('a writer that lost a shard writes nothing of it, learns of it, and writes 
   expect(store.trouble()).toBe(undefined)
 })
 
-test('every call that writes state of a shard is fenced', async () => {
-  await using schema = await deliveryTestSchema(TestSchema.open('fence_calls'))
+test('every call that writes state of a shard is fenced: under a lost epoch it writes nothing', async () => {
   const range = { destinationId: 'd1', sourceId: 's1', partition: 1, fromOffset: 0, toOffset: 9, count: 1, at: NOW }
   const expired = { ...range, outcome: 'expired', reason: 'x' } as const
   const record = { offset: 1, stream: 0, sourceId: 's1', events: 1, bytes: Buffer.from('x'), duplicates: null }
   const position = { reader: 'd1', partition: 1, stream: 0, position: { offset: 9, index: 0 } }
+  const partitions = [1]
   const part = { jobId: 'j1', destinationId: 'd1', partition: 1, place: [1, 0], isAtEnd: true }
-  const calls: ((store: DeliveryStore) => Promise<unknown>)[] = [
-    (store) => store.outcomes.expireRange(expired),
-    (store) =>
-      store.outcomes.expireWaiting({ destinationId: 'd1', partition: 1, before: 9, inFlight: [], ranges: [expired] }),
-    (store) =>
-      store.outcomes.discard({ scope: {}, ranges: [{ ...expired, outcome: 'discarded' }], reason: 'x', at: NOW }),
-    (store) => store.backlog.keepRecords({ partition: 1, records: [record] }),
-    (store) => store.backlog.dropKept({ partition: 1, before: 9 }),
-    (store) => store.messages.write({ partition: 1, lastOffset: 9, entries: Buffer.alloc(16), position }),
-    (store) => store.jobs.takeEvents({ ...part, waits: [wait(1, { partition: 1, replayId: 'j1' })], filtered: [] }),
-  ]
-  for (const call of calls) {
+  const letters = { jobId: 'j1', destinationId: 'd1', partitions, limit: 1, at: NOW }
+  const span = { kind: 'connection', resource: 'c1', partition: 1, fromOffset: 3, toOffset: null } as const
+  const calls: Record<string, (store: DeliveryStore) => Promise<unknown>> = {
+    expireRange: ({ outcomes }) => outcomes.expireRange({ ...expired, fromOffset: 5 }),
+    expireWaiting: ({ outcomes }) =>
+      outcomes.expireWaiting({ destinationId: 'd1', partition: 1, before: 9, inFlight: [], ranges: [expired] }),
+    discard: ({ outcomes }) =>
+      outcomes.discard({ scope: {}, partitions, ranges: [{ ...expired, outcome: 'discarded' }], reason: 'x', at: NOW }),
+    discardWithoutRanges: ({ outcomes }) =>
+      outcomes.discard({ scope: {}, partitions, ranges: [], reason: 'x', at: NOW }),
+    keepRecords: ({ backlog }) => backlog.keepRecords({ partition: 1, records: [record] }),
+    dropKept: ({ backlog }) => backlog.dropKept({ partition: 1, before: 9 }),
+    messages: ({ messages }) => messages.write({ partition: 1, lastOffset: 9, entries: Buffer.alloc(16, 1), position }),
+    expireLetters: ({ deadLetters }) =>
+      deadLetters.expire({ destinationId: 'd1', partitions, bytes: 1, reason: 'x', at: NOW }),
+    takeEvents: ({ jobs }) =>
+      jobs.takeEvents({ ...part, waits: [wait(1, { partition: 1, replayId: 'j1' })], filtered: [] }),
+    takeLetters: ({ jobs }) => jobs.takeLetters(letters),
+    discardLetters: ({ jobs }) => jobs.discardLetters(letters),
+    end: ({ jobs }) => jobs.end({ id: 'j1', to: 'cancelled', at: NOW, partitions }),
+    reopenForgotten: ({ jobs }) => jobs.reopenForgotten({ partitions }),
+    replayOne: async ({ jobs, deadLetters }) => {
+      const { rows } = await deadLetters.page({ filter: { state: 'open' }, limit: 1, before: null })
+      const job = { id: 'j2', ratePerSecond: 1, createdBy: 'x', at: NOW }
+      return jobs.createOfLetter({ letterId: rows[0]!.id, job, partitions })
+    },
+    writeSpans: ({ spans }) =>
+      spans.write({ put: [{ ...span, sourceId: 's1', destinationId: 'd1', fromOffset: 7 }], remove: [] }),
+    removeSpans: ({ spans }) => spans.write({ put: [], remove: [span] }),
+    dropSpans: ({ spans }) => spans.drop([span]),
+  }
+  for (const [name, call] of Object.entries(calls)) {
+    await using schema = await deliveryTestSchema(TestSchema.open('fence_calls'))
     const fence = new HeldShards([[1, 1]])
     await using opened = await openStore(schema, { fence })
-    await setEpoch(opened.pool, 1, 1)
-    await expect(call(opened.store)).resolves.not.toThrow()
-    await setEpoch(opened.pool, 1, 2)
-    await expect(call(opened.store)).rejects.toBeInstanceOf(FencedError)
-    expect(fence.fenced).toEqual([1])
+    const { store, pool } = opened
+    await setEpoch(pool, 1, 1)
+    const lane = laneOfShard(store, 1)
+    lane.wait()
+    for (let i = 0; i < 3; i++) lane.giveUp()
+    await store.flush()
+    await store.spans.write({ put: [{ ...span, sourceId: 's1', destinationId: 'd1' }], remove: [] })
+    await store.backlog.keepRecords({ partition: 1, records: [{ ...record, offset: 2 }] })
+    const job = { kind: 'replay', isDryRun: false, ratePerSecond: 9, createdBy: 'x', at: NOW } as const
+    await store.jobs.createOfLetters({ ...job, id: 'j1', selection: { filter: {} }, destinationIds: ['d1'] })
+    await store.jobs.createOfLetters({ ...job, id: 'j0', selection: { filter: {} }, destinationIds: ['d1'] })
+    await store.jobs.takeLetters({ ...letters, jobId: 'j0' })
+    await store.jobs.change({ id: 'j0', from: ['queued'], to: 'done', at: NOW })
+    const before = await contents(pool)
+
+    await setEpoch(pool, 1, 2)
+    await expect(call(store), name).rejects.toBeInstanceOf(FencedError)
+    expect([name, fence.fenced]).toEqual([name, [1]])
+    expect([name, await contents(pool)]).toEqual([name, before])
+
+    await setEpoch(pool, 1, 1)
+    fence.epochs.set(1, 1)
+    await call(store)
+    expect([name, await contents(pool)], 'with its epoch it writes').not.toEqual([name, before])
   }
 })
+
+/** Every row of the store, but for names and the numbers of flushes. */
+async function contents(pool: PostgresPool): Promise<Record<string, string>> {
+  const tables = await pool.query<{ name: string }>(
+    `SELECT relname AS name FROM pg_class WHERE relnamespace = current_schema::regnamespace AND relkind IN ('r', 'p')
+       AND NOT relispartition AND relname NOT IN ('lease', 'member', 'name', 'schema', 'writer') ORDER BY relname`,
+  )
+  const found: Record<string, string> = {}
+  for (const { name } of tables) {
+    const text = `SELECT coalesce(string_agg(t::text, ' ' ORDER BY t::text), '') AS rows FROM "${name}" t`
+    found[name] = (await pool.query<{ rows: string }>(text))[0]!.rows
+  }
+  return found
+}
 
 test('a replayed dead letter of a lost shard stays as it is', async () => {
   await using schema = await deliveryTestSchema(TestSchema.open('fence_replays'))
@@ -104,7 +159,12 @@ test('a replayed dead letter of a lost shard stays as it is', async () => {
     ...{ id: 'j1', kind: 'replay', isDryRun: false, ratePerSecond: 9, createdBy: 'x', at: NOW },
     ...{ selection: { filter: {} }, destinationIds: ['d1'] },
   })
-  const { letters } = await store.jobs.takeLetters({ jobId: 'j1', destinationId: 'd1', limit: 9, at: NOW })
+  const { letters } = await store.jobs.takeLetters({
+    ...{ jobId: 'j1', destinationId: 'd1' },
+    partitions: [0, 1],
+    limit: 9,
+    at: NOW,
+  })
   expect(letters.map(({ partition }) => partition)).toEqual([0, 1])
   await setEpoch(pool, 1, 2)
   const outcomes = store.outcomesOf('d1')

@@ -73,11 +73,11 @@ export class BacklogTable {
   }
 
   /** @see DeadLetterStore.expire */
-  expireLetters({ destinationId, bytes, reason, at }: Parameters<DeadLetterStore['expire']>[0]) {
+  expireLetters({ destinationId, partitions, bytes, reason, at }: Parameters<DeadLetterStore['expire']>[0]) {
     const destination = this.#names.number(destinationId)
     const given: number[] = []
     let freed = 0
-    for (const row of this.#letters.oldest(destination, LETTERS_EXPIRED_TOGETHER)) {
+    for (const row of this.#letters.oldest(destination, partitions, LETTERS_EXPIRED_TOGETHER)) {
       if (freed >= bytes) break
       const letter = this.#letters.byRow(row.id)
       const { partition, offset, index } = letter

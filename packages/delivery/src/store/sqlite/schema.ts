@@ -133,7 +133,7 @@ const MIGRATIONS = [
   ALTER TABLE jobs ADD COLUMN origin TEXT NOT NULL DEFAULT 'dead_letters';
   ALTER TABLE jobs ADD COLUMN rate INTEGER NOT NULL DEFAULT 100;
 
-  -- A part is of one partition, too; those of dead letters, whose places tell their partitions, are of partition 0.
+  -- A part is of one partition, too; before this step all events lay in partition 0.
   CREATE TABLE parts_by_partition (
     job INTEGER NOT NULL, destination INTEGER NOT NULL, partition INTEGER NOT NULL,
     letters TEXT, place TEXT NOT NULL, is_at_end INTEGER NOT NULL,

@@ -47,7 +47,7 @@ let runs: RunTable
 const nouns: NounAnswers = {
   outcomes: {
     positions: () => outcomes.positions(),
-    resume: (destinationId) => outcomes.resume(destinationId),
+    resume: (of) => outcomes.resume(of),
     histories: ({ destinationId, events }) =>
       events.map((event) => {
         if (event.letterId === null) return outcomes.requestsOf(destinationId, event)
@@ -63,11 +63,11 @@ const nouns: NounAnswers = {
     },
     expireWaiting: (request) => write(() => backlog.expireWaiting(request, (range) => ranges.write(range))),
     expireRange: (range) => write(() => ranges.writeOnce(range)),
-    discard: ({ scope, ranges: discarded, reason, at }) =>
+    discard: ({ scope, partitions, ranges: discarded, reason, at }) =>
       write(() => {
         for (const range of discarded) ranges.write(range)
-        deadLetters.discard(scope, reason, at)
-        outcomes.dropWaiting(scope)
+        deadLetters.discard(scope, partitions, reason, at)
+        outcomes.dropWaiting(scope, partitions)
       }),
   },
   deadLetters: {
@@ -83,25 +83,25 @@ const nouns: NounAnswers = {
   jobs: {
     createOfLetters: (job) => write(() => jobs.create(job)),
     createOfLog: (job) => write(() => jobs.createOverLog(job)),
-    createOfLetter: ({ letterId, job }) => write(() => jobs.replayOne(letterId, job)),
+    createOfLetter: (request) => write(() => jobs.replayOne(request)),
     get: (id) => jobs.get(id),
     list: ({ limit, before }) => jobs.list(limit, before),
     unfinished: () => jobs.unfinished(),
     change: ({ id, from, to, at }) => write(() => jobs.change(id, from, to, at)),
-    end: ({ id, to, at }) =>
+    end: ({ id, to, at, partitions }) =>
       write(() => {
         const changed = jobs.change(id, ['queued', 'running', 'paused'], to, at)
         if (changed?.isChanged) {
-          replayed.reopen(id)
-          outcomes.dropReplaying(id)
+          replayed.reopen(id, partitions)
+          outcomes.dropReplaying(id, partitions)
         }
         return changed
       }),
-    countLetters: ({ jobId, destinationId, after }) => jobs.count(jobId, destinationId, after),
+    countLetters: (request) => jobs.count(request),
     setMatched: ({ jobId, matched }) => write(() => jobs.setMatched(jobId, matched)),
-    discardLetters: ({ jobId, destinationId, limit, at }) => write(() => jobs.discard(jobId, destinationId, limit, at)),
-    takeLetters: ({ jobId, destinationId, limit, at }) => write(() => jobs.take(jobId, destinationId, limit, at)),
-    replayingLetters: (jobId) => replayed.of(jobId).map((row) => deadLetters.byRow(row)),
+    discardLetters: (request) => write(() => jobs.discard(request)),
+    takeLetters: (request) => write(() => jobs.take(request)),
+    replayingLetters: (of) => replayed.of(of).map((row) => deadLetters.byRow(row)),
     takeEvents: (taken) =>
       write(() => {
         const { destinationId, waits, filtered } = taken
@@ -112,8 +112,12 @@ const nouns: NounAnswers = {
         jobs.moveOn(taken, indexes.length + leftOut)
         return indexes
       }),
-    replayingEvents: (jobId) => outcomes.replaying(jobId),
-    reopenForgotten: () => write(() => replayed.reopenForgotten()),
+    replayingEvents: (of) => outcomes.replaying(of),
+    reopenForgotten: ({ partitions }) =>
+      write(() => {
+        replayed.reopenForgotten(partitions)
+        outcomes.dropForgotten(partitions)
+      }),
   },
   backlog: {
     byDestination: () => backlog.all(),

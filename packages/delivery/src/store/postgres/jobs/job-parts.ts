@@ -8,8 +8,8 @@ import { OPEN } from '../letters/letter-rows.ts'
 import { IS_GONE, idValues, LETTERS_BY_ID, LETTERS_OF_RANGE, PLACES_OF_RANGE } from '../letters/letter-sql.ts'
 import type { StoredNames } from '../stored-names.ts'
 
-/** Maximum of letters read in one step. */
-const MAX_LOOKED_AT = 5_000
+/** Maximum of letters read in one call. */
+export const MAX_LOOKED_AT = 5_000
 /** Letters of one query; events may be large. */
 const ROWS_WITHOUT_EVENTS = 1_000
 const ROWS_WITH_EVENTS = 100
@@ -21,6 +21,7 @@ type Reads = Pick<Queries, 'rows'>
 /** The selection of a part. */
 export interface LetterPart {
   readonly destination: number
+  readonly partition: number
   readonly filter: DeadLetterFilter
   /** The job excludes later dead letters. */
   readonly lastLetter: number
@@ -33,10 +34,19 @@ export interface PartStep {
   readonly ids: readonly number[]
   readonly place: PartPlace
   readonly isAtEnd: boolean
+  /** Number of letters that were read. */
+  readonly lookedAt: number
+}
+
+/** A part of a new job: with the listed ids, or null for a filter. */
+export interface DividedPart {
+  readonly destination: number
+  readonly partition: number
+  readonly letters: readonly number[] | null
 }
 
 /**
- * Reads the open dead letters of one destination ordered by place, which is the order per user in which they are
+ * Reads the open dead letters of one destination and partition ordered by place, which is the order per user in which they are
  * replayed. The place of a walk is the last dead letter that it read.
  */
 export class JobParts {
@@ -46,18 +56,14 @@ export class JobParts {
     this.#names = names
   }
 
-  /** The destinations of a selection, each with the listed ids. */
-  async divide(
-    queries: Reads,
-    selection: LetterSelection,
-    destinationIds: readonly string[],
-  ): Promise<Map<number, readonly number[] | null>> {
+  /** The parts of a selection. */
+  async divide(queries: Reads, selection: LetterSelection, destinationIds: readonly string[]): Promise<DividedPart[]> {
     const known = await Promise.all(destinationIds.map((id) => this.#names.sought(id)))
     if ('filter' in selection) {
       const wanted = await this.#names.sought(selection.filter.destinationId)
       const destinations = wanted === undefined ? known : known.filter((id) => id === wanted)
-      const dead = await queries.rows<{ id: number }>(WITH_LETTERS, [destinations])
-      return new Map(dead.map(({ id }) => [id, null]))
+      const parts = await queries.rows<Omit<DividedPart, 'letters'>>(WITH_LETTERS, [destinations])
+      return parts.map((part) => ({ ...part, letters: null }))
     }
     const named = new Map(selection.ids.map((id) => [rowOfDeadLetterId(id) ?? -1, id]))
     const rows = await queries.rows<NamedRow>(NAMED, idValues([...named.keys()]))
@@ -66,8 +72,11 @@ export class JobParts {
         return deadLetterId(id, dead_at) === named.get(id) && known.includes(destination)
       })
       .sort(compareLetters)
-    const parts = Map.groupBy(letters, ({ destination }) => destination)
-    return new Map([...parts].map(([destination, of]) => [destination, of.map(({ id }) => id)]))
+    const parts = Map.groupBy(letters, ({ destination, partition }) => `${destination} ${partition}`)
+    return [...parts.values()].map((of) => {
+      const { destination, partition } = of[0]!
+      return { destination, partition, letters: of.map(({ id }) => id) }
+    })
   }
 
   /** The next dead letters, at most `limit`. */
@@ -83,12 +92,12 @@ export class JobParts {
     let place = after
     let lookedAt = 0
     for await (const row of byPlace(queries, part, after)) {
-      if (ids.length >= limit || lookedAt >= MAX_LOOKED_AT) return { ids, place, isAtEnd: false }
+      if (ids.length >= limit || lookedAt >= MAX_LOOKED_AT) return { ids, place, isAtEnd: false, lookedAt }
       lookedAt++
       place = [row.partition, row.offset, row.idx, row.id]
       if (row.state === OPEN && row.id <= lastLetter && isWanted(row)) ids.push(row.id)
     }
-    return { ids, place, isAtEnd: true }
+    return { ids, place, isAtEnd: true, lookedAt }
   }
 }
 
@@ -105,14 +114,14 @@ async function namedStep(queries: Reads, letters: readonly number[], from: numbe
       at++
     }
   }
-  return { ids, place: [at], isAtEnd: at === letters.length }
+  return { ids, place: [at], isAtEnd: at === letters.length, lookedAt: at - from }
 }
 
-/** The dead letters of a destination after a place, ordered by place. */
+/** The dead letters of a part after a place, ordered by place. */
 async function* byPlace(queries: Reads, part: LetterPart, after: PartPlace): AsyncGenerator<WalkedRow> {
   const hasEvents = needsPayload(part.filter)
   const most = hasEvents ? ROWS_WITH_EVENTS : ROWS_WITHOUT_EVENTS
-  let from = standOf(after)
+  let from = standOf(part.partition, after)
   for (let ranges = RANGES; ; ) {
     const text = walkQuery({ hasEvents, rows: most, ranges })
     const values = [part.destination, from.partition, from.offset, from.idx, from.id]
@@ -146,32 +155,30 @@ function beginOf({ partition, first_offset }: Found): LetterStand {
   return { partition, offset: first_offset!, idx: -1, id: -1 }
 }
 
-const WITH_LETTERS = `
-  SELECT id FROM unnest($1::bigint[]) AS known(id)
-  WHERE EXISTS (SELECT 1 FROM dead_letter WHERE destination = known.id)
-    OR EXISTS (SELECT 1 FROM letter_range WHERE destination = known.id)`
+// Each partition in which a destination ever had dead letters has a row there.
+const WITH_LETTERS =
+  'SELECT destination, partition FROM backlog WHERE destination = ANY ($1) ORDER BY destination, partition'
 
 const NAMED = `SELECT id, destination, partition, "offset", idx, state, dead_at FROM (${LETTERS_BY_ID}) l`
 
-/** Rows and ranges of the destination $1 after the place ($2, $3, $4, $5), each ordered by place. */
+/** Rows and ranges of the destination $1 and partition $2 after the place ($3, $4, $5), each ordered by place. */
 function walkQuery(of: { hasEvents: boolean; rows: number; ranges: number }): string {
   const { hasEvents, rows, ranges } = of
   const shared = ['partition', 'state', 'source', 'stage', 'reason', 'dead_at']
   return `
     (SELECT NULL::bigint AS range, NULL::bigint AS first_offset, id, "offset", idx, ${shared.join(', ')},
        ${hasEvents ? 'event' : "'' AS event"}
-     FROM dead_letter WHERE destination = $1 AND (partition, "offset", idx, id) > ($2, $3, $4, $5)
-     ORDER BY partition, "offset", idx, id LIMIT ${rows})
+     FROM dead_letter WHERE destination = $1 AND partition = $2 AND ("offset", idx, id) > ($3, $4, $5)
+     ORDER BY "offset", idx, id LIMIT ${rows})
     UNION ALL
     SELECT r.first, r.first_offset, r.first + u.at - 1, u."offset", u.idx, ${shared.map((name) => `r.${name}`).join(', ')},
       ${hasEvents ? 'u.event' : "''"}
     FROM (
-      SELECT * FROM letter_range WHERE destination = $1 AND state = ${OPEN}
-        AND (partition > $2 OR (partition = $2 AND last_offset >= $3))
-      ORDER BY partition, first_offset, first LIMIT ${ranges}
+      SELECT * FROM letter_range WHERE destination = $1 AND state = ${OPEN} AND partition = $2 AND last_offset >= $3
+      ORDER BY first_offset, first LIMIT ${ranges}
     ) r
     LEFT JOIN LATERAL ${hasEvents ? LETTERS_OF_RANGE : PLACES_OF_RANGE}
-      ON NOT ${IS_GONE} AND (r.partition, u."offset", u.idx, r.first + u.at - 1) > ($2, $3, $4, $5)`
+      ON NOT ${IS_GONE} AND (u."offset", u.idx, r.first + u.at - 1) > ($3, $4, $5)`
 }
 
 interface NamedRow extends LetterStand {

@@ -6,6 +6,7 @@ import type { JourneyWrite } from '../../flush.ts'
 import type {
   ChangedJob,
   Job,
+  JobPartitions,
   JobState,
   JobStore,
   NewJob,
@@ -21,7 +22,7 @@ import { type DayTables, dayOf } from '../day-tables.ts'
 import type { BlockRows } from '../flush/block-writes.ts'
 import { addToJobs, JobCounts } from '../flush/flush-counts.ts'
 import { assertOwned } from '../lease-fence.ts'
-import type { LetterChanges } from '../letters/letter-changes.ts'
+import { type LetterChanges, UNFINISHED_REPLAYS } from '../letters/letter-changes.ts'
 import type { LetterReads } from '../letters/letter-reads.ts'
 import { IDS_OF_NUMBER, REPLAYING } from '../letters/letter-rows.ts'
 import { blocksAsJson, upsertBlocks } from '../outcomes/block-rows.ts'
@@ -36,7 +37,7 @@ import {
 } from '../outcomes/journey-rows.ts'
 import type { StoredNames } from '../stored-names.ts'
 import type { Transactions } from '../transactions.ts'
-import { JobParts, type LetterPart, type PartStep } from './job-parts.ts'
+import { JobParts, type LetterPart, MAX_LOOKED_AT } from './job-parts.ts'
 import { jobOfId, jobsWhere } from './job-rows.ts'
 
 const FINAL: readonly JobState[] = ['done', 'cancelled', 'failed']
@@ -79,11 +80,11 @@ export class PostgresJobs implements JobStore {
     })
   }
 
-  async createOfLetter({ letterId, job }: Parameters<JobStore['createOfLetter']>[0]) {
-    const row = rowOfDeadLetterId(letterId)
+  async createOfLetter(request: Parameters<JobStore['createOfLetter']>[0]) {
+    const row = rowOfDeadLetterId(request.letterId)
     if (row === undefined) return undefined
-    await this.#options.names.number(job.id)
-    return this.#write((queries) => this.#replayOne(queries, letterId, row, job))
+    await this.#options.names.number(request.job.id)
+    return this.#write((queries) => this.#replayOne(queries, row, request))
   }
 
   get(id: string): Promise<Job | undefined> {
@@ -105,21 +106,23 @@ export class PostgresJobs implements JobStore {
     return this.#write((queries) => changeJob(queries, { id, from, to, at }))
   }
 
-  async end({ id, to, at }: Parameters<JobStore['end']>[0]): Promise<ChangedJob | undefined> {
-    const replay = await this.#options.names.sought(id)
+  async end({ id, to, at, partitions }: Parameters<JobStore['end']>[0]): Promise<ChangedJob | undefined> {
+    const { names, fence, changes } = this.#options
+    const replay = await names.sought(id)
     return this.#write(async (queries) => {
+      await assertOwned(queries, fence, partitions)
       const changed = await changeJob(queries, { id, from: ['queued', 'running', 'paused'], to, at })
       if (changed?.isChanged) {
-        await this.#options.changes.reopen(queries, replay!)
-        await queries.run("DELETE FROM journey WHERE outcome = 'waiting' AND replay > 0 AND replay = $1", [replay])
+        await changes.reopen(queries, replay!, partitions)
+        await queries.run(`${DROP_REPLAYING} AND replay = $2`, [partitions, replay])
       }
       return changed
     })
   }
 
-  async countLetters({ jobId, destinationId, after }: Parameters<JobStore['countLetters']>[0]) {
+  async countLetters({ jobId, destinationId, partition, after }: Parameters<JobStore['countLetters']>[0]) {
     const { queries } = this.#options.reads
-    const part = await this.#part(queries, jobId, destinationId, '')
+    const [part] = await this.#partsOf(queries, { jobId, destinationId, partitions: [partition] }, '')
     if (part === undefined) return { count: 0, next: null }
     const { ids, place, isAtEnd } = await this.#parts.step(queries, part, after, Number.POSITIVE_INFINITY)
     return { count: ids.length, next: isAtEnd ? null : place }
@@ -129,30 +132,30 @@ export class PostgresJobs implements JobStore {
     await this.#write((queries) => queries.run('UPDATE job SET matched = $1 WHERE id = $2', [matched, jobId]))
   }
 
-  async discardLetters({ jobId, destinationId, limit, at }: TakeLetters): Promise<{ count: number; isAtEnd: boolean }> {
-    const reason = await this.#options.names.number(DISCARDED_BY_PERSON)
+  async discardLetters(request: TakeLetters): Promise<{ count: number; isAtEnd: boolean }> {
+    const { names, fence, changes } = this.#options
+    const reason = await names.number(DISCARDED_BY_PERSON)
     return this.#write(async (queries) => {
-      const part = await this.#part(queries, jobId, destinationId, LOCKED)
-      if (part === undefined) return { count: 0, isAtEnd: true }
-      const step = await this.#step(queries, part, limit)
-      const { length: count } = await this.#options.changes.discard(queries, step.ids, reason, at)
-      const counted = 'UPDATE job SET taken = taken + $1, discarded = discarded + $1 WHERE number = $2'
-      await queries.run(counted, [count, part.job])
-      return { count, isAtEnd: step.isAtEnd }
+      await assertOwned(queries, fence, request.partitions)
+      const { ids, isAtEnd } = await this.#next(queries, request)
+      const { length: count } = await changes.discard(queries, ids, reason, request.at)
+      const counted = 'UPDATE job SET taken = taken + $1, discarded = discarded + $1 WHERE id = $2'
+      if (count > 0) await queries.run(counted, [count, request.jobId])
+      return { count, isAtEnd }
     })
   }
 
-  async takeLetters({ jobId, destinationId, limit, at }: TakeLetters): ReturnType<JobStore['takeLetters']> {
-    const replay = await this.#options.names.number(jobId)
-    return this.#write((queries) => this.#take(queries, { jobId, destinationId, limit, at }, replay))
+  async takeLetters(request: TakeLetters): ReturnType<JobStore['takeLetters']> {
+    const replay = await this.#options.names.number(request.jobId)
+    return this.#write((queries) => this.#take(queries, request, replay))
   }
 
-  async replayingLetters(jobId: string): Promise<DeadLetterRow[]> {
+  async replayingLetters({ jobId, partitions }: JobPartitions): Promise<DeadLetterRow[]> {
     const { names, reads, transactions } = this.#options
     const rows = await transactions.pool.query<{ id: number }>(
       `SELECT id FROM dead_letter WHERE state > 0 AND state = ${REPLAYING} AND replay = $1
-       ORDER BY destination, partition, "offset", idx, id`,
-      [await names.sought(jobId)],
+         AND partition = ANY ($2::bigint[]) ORDER BY destination, partition, "offset", idx, id`,
+      [await names.sought(jobId), partitions],
     )
     return reads.byRow(rows.map(({ id }) => id))
   }
@@ -192,18 +195,24 @@ export class PostgresJobs implements JobStore {
     })
   }
 
-  async replayingEvents(jobId: string): Promise<JourneyWrite[]> {
+  async replayingEvents({ jobId, partitions }: JobPartitions): Promise<JourneyWrite[]> {
     const { names, transactions } = this.#options
     const rows = await transactions.pool.query<JourneyRow>(
       `SELECT ${JOURNEY_WITHOUT_REQUESTS} FROM journey j ${JOURNEY_NAMES}
-       WHERE j.outcome = 'waiting' AND j.replay > 0 AND j.replay = $1 ORDER BY j.destination, j."offset", j.idx`,
-      [await names.sought(jobId)],
+       WHERE j.outcome = 'waiting' AND j.replay > 0 AND j.replay = $1 AND j.partition = ANY ($2::bigint[])
+       ORDER BY j.destination, j."offset", j.idx`,
+      [await names.sought(jobId), partitions],
     )
     return rows.map(journeyOf)
   }
 
-  async reopenForgotten(): Promise<void> {
-    await this.#write((queries) => this.#options.changes.reopenForgotten(queries))
+  async reopenForgotten({ partitions }: Parameters<JobStore['reopenForgotten']>[0]): Promise<void> {
+    const { fence, changes } = this.#options
+    await this.#write(async (queries) => {
+      await assertOwned(queries, fence, partitions)
+      await changes.reopenForgotten(queries, partitions)
+      await queries.run(`${DROP_REPLAYING} AND replay NOT IN (${UNFINISHED_REPLAYS})`, [partitions])
+    })
   }
 
   async #create(queries: Queries, job: NewLetterJob): Promise<Job> {
@@ -212,12 +221,16 @@ export class PostgresJobs implements JobStore {
     const lastLetter = await lastLetterId(queries)
     const number = await insertJob(queries, job, { kind, origin: 'dead_letters', filter, lastLetter })
     const divided = await this.#parts.divide(queries, selection, job.destinationIds)
-    const parts = [...divided].map(([destination, letters]) => ({ destination, partition: 0, letters, place: [] }))
-    await insertParts(queries, number, parts)
+    await insertParts(
+      queries,
+      number,
+      divided.map((part) => ({ ...part, place: [] })),
+    )
     return (await jobOfId(queries, job.id))!
   }
 
-  async #replayOne(queries: Queries, letterId: string, row: number, job: Omit<NewJob, 'isDryRun'>) {
+  async #replayOne(queries: Queries, row: number, request: Parameters<JobStore['createOfLetter']>[0]) {
+    const { letterId, job, partitions } = request
     const { reads, changes, names } = this.#options
     await changes.unpack(queries, [row])
     await queries.rows('SELECT id FROM dead_letter WHERE id = $1 FOR UPDATE', [row])
@@ -227,46 +240,58 @@ export class PostgresJobs implements JobStore {
     const selection = { ids: [letterId] }
     await this.#create(queries, { ...job, kind: 'replay', isDryRun: false, selection, destinationIds: [destinationId] })
     await queries.run('UPDATE job SET matched = 1 WHERE id = $1', [job.id])
-    const replay = await names.number(job.id)
-    await this.#take(queries, { jobId: job.id, destinationId, limit: 1, at: job.at }, replay)
+    if (partitions.includes(letter.partition)) {
+      const take = { jobId: job.id, destinationId, partitions: [letter.partition], limit: 1, at: job.at }
+      await this.#take(queries, take, await names.number(job.id))
+    }
     return { letter, job: await jobOfId(queries, job.id) }
   }
 
-  async #take(queries: Queries, { jobId, destinationId, limit, at }: TakeLetters, replay: number) {
-    const part = await this.#part(queries, jobId, destinationId, LOCKED)
-    if (part === undefined) return { letters: [], isAtEnd: true }
-    const step = await this.#step(queries, part, limit)
-    const taken = await this.#options.changes.take(queries, step.ids, replay, at)
-    await queries.run('UPDATE job SET taken = taken + $1 WHERE number = $2', [taken.size, part.job])
-    const ids = step.ids.filter((id) => taken.has(id))
-    return { letters: await this.#options.reads.byRow(ids, queries), isAtEnd: step.isAtEnd }
+  async #take(queries: Queries, request: TakeLetters, replay: number) {
+    const { fence, changes, reads } = this.#options
+    await assertOwned(queries, fence, request.partitions)
+    const next = await this.#next(queries, request)
+    const taken = await changes.take(queries, next.ids, replay, request.at)
+    const counted = 'UPDATE job SET taken = taken + $1 WHERE id = $2'
+    if (taken.size > 0) await queries.run(counted, [taken.size, request.jobId])
+    const ids = next.ids.filter((id) => taken.has(id))
+    return { letters: await reads.byRow(ids, queries), isAtEnd: next.isAtEnd }
   }
 
-  /** The next dead letters of a part; the caller processes them. */
-  async #step(queries: Queries, part: PlacedPart, limit: number): Promise<PartStep> {
-    const step = await this.#parts.step(queries, part, part.place, limit)
-    const values = [JSON.stringify(step.place), step.isAtEnd, part.job, part.destination]
-    await queries.run(MOVE_PART_OF_LETTERS, values)
-    return step
+  /** The next dead letters of a destination's parts; their places move behind them. The caller processes them. */
+  async #next(queries: Queries, request: TakeLetters): Promise<{ ids: number[]; isAtEnd: boolean }> {
+    const ids: number[] = []
+    let lookedAt = 0
+    for (const part of await this.#partsOf(queries, request, LOCKED)) {
+      if (part.isAtEnd) continue
+      if (ids.length >= request.limit || lookedAt >= MAX_LOOKED_AT) return { ids, isAtEnd: false }
+      const step = await this.#parts.step(queries, part, part.place, request.limit - ids.length)
+      const { place, isAtEnd } = step
+      await queries.run(MOVE_PART, [JSON.stringify(place), isAtEnd, part.job, part.destination, part.partition])
+      ids.push(...step.ids)
+      lookedAt += step.lookedAt
+      if (!isAtEnd) return { ids, isAtEnd: false }
+    }
+    return { ids, isAtEnd: true }
   }
 
-  async #part(
+  async #partsOf(
     queries: Pick<Queries, 'rows'>,
-    jobId: string,
-    destinationId: string,
+    { jobId, destinationId, partitions }: JobPartitions & { readonly destinationId: string },
     lock: string,
-  ): Promise<PlacedPart | undefined> {
+  ): Promise<PlacedPart[]> {
     const destination = await this.#options.names.sought(destinationId)
-    const [row] = await queries.rows<PartRow>(`${PART} ${lock}`, [jobId, destination])
-    if (row === undefined) return undefined
-    return {
+    const rows = await queries.rows<PartRow>(`${PARTS} ${lock}`, [jobId, destination, partitions])
+    return rows.map((row) => ({
       job: row.job,
       destination: row.destination,
+      partition: row.partition,
+      isAtEnd: row.is_at_end,
       filter: row.filter === null ? {} : (JSON.parse(row.filter) as DeadLetterFilter),
       lastLetter: row.last_letter,
       letters: row.letters === null ? null : (JSON.parse(row.letters) as number[]),
       place: JSON.parse(row.place) as number[],
-    }
+    }))
   }
 
   #where(end: string, values: readonly unknown[] = []): Promise<{ job: Job; number: number }[]> {
@@ -343,11 +368,14 @@ async function lastLetterId(queries: Queries): Promise<number> {
 }
 
 const LOCKED = 'FOR UPDATE OF job_part'
-const PART = `
-  SELECT job_part.job, job_part.destination, job_part.letters, job_part.place, job.filter, job.last_letter
-  FROM job_part JOIN job ON job.number = job_part.job WHERE job.id = $1 AND job_part.destination = $2 AND job_part.partition = 0`
-const MOVE_PART_OF_LETTERS =
-  'UPDATE job_part SET place = $1, is_at_end = $2 WHERE job = $3 AND destination = $4 AND partition = 0'
+const PARTS = `
+  SELECT job_part.job, job_part.destination, job_part.partition, job_part.letters, job_part.place, job_part.is_at_end,
+    job.filter, job.last_letter
+  FROM job_part JOIN job ON job.number = job_part.job
+  WHERE job.id = $1 AND job_part.destination = $2 AND job_part.partition = ANY ($3::bigint[]) ORDER BY job_part.partition`
+const MOVE_PART =
+  'UPDATE job_part SET place = $1, is_at_end = $2 WHERE job = $3 AND destination = $4 AND partition = $5'
+const DROP_REPLAYING = "DELETE FROM journey WHERE outcome = 'waiting' AND replay > 0 AND partition = ANY ($1::bigint[])"
 const MOVE_PART_OF_LOG = `
   UPDATE job_part SET place = $1, is_at_end = $2
   WHERE job = (SELECT number FROM job WHERE id = $3) AND destination = $4 AND partition = $5`
@@ -360,12 +388,15 @@ const WAITING_AT = `
 
 interface PlacedPart extends LetterPart {
   readonly job: number
+  readonly isAtEnd: boolean
   readonly place: readonly number[]
 }
 
 interface PartRow {
   readonly job: number
   readonly destination: number
+  readonly partition: number
+  readonly is_at_end: boolean
   readonly letters: string | null
   readonly place: string
   readonly filter: string | null

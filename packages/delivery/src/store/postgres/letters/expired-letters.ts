@@ -4,6 +4,8 @@ import type { DeadLetterRow, DeadLetterStore } from '../../dead-letter-store.ts'
 import type { JourneyWrite } from '../../flush.ts'
 import { FEWEST_ALIKE } from '../../letters/alike-letters.ts'
 import { LETTERS_EXPIRED_TOGETHER } from '../../letters/letter-limits.ts'
+import type { ShardFence } from '../../shard-fence.ts'
+import { assertOwned } from '../lease-fence.ts'
 import { journeysAsJson, namesOfJourney, upsertJourneys } from '../outcomes/journey-rows.ts'
 import type { RecordedOutcomes } from '../outcomes/recorded-outcomes.ts'
 import type { StoredNames } from '../stored-names.ts'
@@ -19,6 +21,7 @@ import { IS_GONE, LETTERS_OF_RANGE } from './letter-sql.ts'
 export class ExpiredLetters {
   readonly #transactions: Transactions
   readonly #names: StoredNames
+  readonly #fence: ShardFence | undefined
   readonly #reads: LetterReads
   readonly #changes: LetterChanges
   readonly #recorded: RecordedOutcomes
@@ -26,12 +29,14 @@ export class ExpiredLetters {
   constructor(of: {
     transactions: Transactions
     names: StoredNames
+    fence: ShardFence | undefined
     reads: LetterReads
     changes: LetterChanges
     recorded: RecordedOutcomes
   }) {
     this.#transactions = of.transactions
     this.#names = of.names
+    this.#fence = of.fence
     this.#reads = of.reads
     this.#changes = of.changes
     this.#recorded = of.recorded
@@ -39,9 +44,9 @@ export class ExpiredLetters {
 
   /** @see DeadLetterStore.expire */
   async expire(request: Parameters<DeadLetterStore['expire']>[0]): ReturnType<DeadLetterStore['expire']> {
-    const { destinationId, bytes, reason, at } = request
+    const { destinationId, partitions, bytes, reason, at } = request
     const destination = await this.#names.number(destinationId)
-    const oldest = await this.#transactions.pool.query<{ id: number; bytes: number }>(OLDEST, [destination])
+    const oldest = await this.#transactions.pool.query<{ id: number; bytes: number }>(OLDEST, [destination, partitions])
     const ids: number[] = []
     let freed = 0
     for (const letter of oldest) {
@@ -58,6 +63,7 @@ export class ExpiredLetters {
     }
     const numbers = await this.#names.numbers([...journeys.values()].flatMap(namesOfJourney))
     return this.#transactions.write(async (queries) => {
+      await assertOwned(queries, this.#fence, partitions)
       await this.#changes.unpack(queries, ids)
       const locked = 'SELECT id FROM dead_letter WHERE id = ANY ($1) AND state = $2 ORDER BY id FOR UPDATE'
       const open = new Set((await queries.rows<{ id: number }>(locked, [ids, OPEN])).map(({ id }) => id))
@@ -109,10 +115,10 @@ function placeKey({ partition, offset, index, replayId }: JourneyWrite): string 
 const OLDEST = `
   SELECT id, bytes FROM (
     (SELECT id, octet_length(event)::bigint AS bytes FROM dead_letter WHERE destination = $1 AND state = ${OPEN}
-     ORDER BY id LIMIT ${LETTERS_EXPIRED_TOGETHER})
+     AND partition = ANY ($2::bigint[]) ORDER BY id LIMIT ${LETTERS_EXPIRED_TOGETHER})
     UNION ALL
     SELECT r.first + u.at - 1, octet_length(u.event)::bigint FROM (
-      SELECT * FROM letter_range WHERE destination = $1 AND state = ${OPEN}
+      SELECT * FROM letter_range WHERE destination = $1 AND state = ${OPEN} AND partition = ANY ($2::bigint[])
       ORDER BY first LIMIT ${Math.ceil(LETTERS_EXPIRED_TOGETHER / FEWEST_ALIKE)}
     ) r CROSS JOIN LATERAL ${LETTERS_OF_RANGE} WHERE NOT ${IS_GONE}
   ) oldest ORDER BY id LIMIT ${LETTERS_EXPIRED_TOGETHER}`

@@ -3,10 +3,11 @@ import { COUNTED_LETTER, changeOpen, countsOf } from './letter-counts.ts'
 import { DISCARDED, OPEN, REPLAYING } from './letter-rows.ts'
 import { IS_GONE, idValues, LETTERS_OF_RANGE } from './letter-sql.ts'
 
-/** Of a destination, of a source, or of both; undefined: any. */
+/** Of a destination, of a source, or of both (undefined: any), in some partitions. */
 export interface SoughtScope {
   readonly destination: number | undefined
   readonly source: number | undefined
+  readonly partitions: readonly number[]
 }
 
 /**
@@ -47,21 +48,26 @@ export class LetterChanges {
   }
 
   /** The dead letters of a scope in the states open and replaying end. */
-  async discardAll(queries: Queries, { destination, source }: SoughtScope, reason: number, at: number): Promise<void> {
-    await queries.rows(DISCARD_ALL, [destination ?? null, source ?? null, reason, at])
+  async discardAll(queries: Queries, scope: SoughtScope, reason: number, at: number): Promise<void> {
+    const { destination, source, partitions } = scope
+    await queries.rows(DISCARD_ALL, [destination ?? null, source ?? null, reason, at, partitions])
   }
 
-  /** Replaying dead letters of a job are open again. */
-  async reopen(queries: Queries, job: number): Promise<void> {
-    await changeOpen(queries, `${REOPEN} AND replay = $1 RETURNING ${COUNTED_LETTER}`, 1, [job])
+  /** Replaying dead letters of a job in some partitions are open again. */
+  async reopen(queries: Queries, job: number, partitions: readonly number[]): Promise<void> {
+    await changeOpen(queries, `${REOPEN} AND replay = $2 RETURNING ${COUNTED_LETTER}`, 1, [partitions, job])
   }
 
-  /** Replaying dead letters without an unfinished job are open again. */
-  async reopenForgotten(queries: Queries): Promise<void> {
-    const ofJobs = 'SELECT name.id FROM job JOIN name ON name.name = job.id WHERE job.finished_at IS NULL'
-    await changeOpen(queries, `${REOPEN} AND replay NOT IN (${ofJobs}) RETURNING ${COUNTED_LETTER}`, 1, [])
+  /** Replaying dead letters without an unfinished job in some partitions are open again. */
+  async reopenForgotten(queries: Queries, partitions: readonly number[]): Promise<void> {
+    const change = `${REOPEN} AND replay NOT IN (${UNFINISHED_REPLAYS}) RETURNING ${COUNTED_LETTER}`
+    await changeOpen(queries, change, 1, [partitions])
   }
 }
+
+/** SQL: the names of unfinished jobs, as `replay` columns have them. */
+export const UNFINISHED_REPLAYS =
+  'SELECT name.id FROM job JOIN name ON name.name = job.id WHERE job.finished_at IS NULL'
 
 const UNPACK = `
   WITH moved AS (
@@ -94,9 +100,11 @@ const TAKE = `
 
 const DROP = `DELETE FROM dead_letter WHERE id = ANY ($1) AND state = ${OPEN} RETURNING ${COUNTED_LETTER}`
 
-const REOPEN = `UPDATE dead_letter SET state = ${OPEN}, wait = NULL WHERE state > 0 AND state = ${REPLAYING}`
+const REOPEN = `UPDATE dead_letter SET state = ${OPEN}, wait = NULL
+  WHERE state > 0 AND state = ${REPLAYING} AND partition = ANY ($1::bigint[])`
 
-const IN_SCOPE = '($1::bigint IS NULL OR destination = $1) AND ($2::bigint IS NULL OR source = $2)'
+const IN_SCOPE = `($1::bigint IS NULL OR destination = $1) AND ($2::bigint IS NULL OR source = $2)
+  AND partition = ANY ($5::bigint[])`
 const END = `SET state = ${DISCARDED}, end_reason = $3, state_at = $4`
 const DISCARD_ALL = `
   WITH replaying AS (UPDATE dead_letter ${END}, wait = NULL WHERE state > 0 AND state = ${REPLAYING} AND ${IN_SCOPE}),

@@ -40,13 +40,18 @@ export class PostgresOutcomes implements OutcomeStore {
     })
   }
 
-  async resume(destinationId: string): Promise<{ waiting: JourneyWrite[]; done: EventPlaceKey[] }> {
+  async resume({ destinationId, partitions }: Parameters<OutcomeStore['resume']>[0]): Promise<{
+    waiting: JourneyWrite[]
+    done: EventPlaceKey[]
+  }> {
     const destination = await this.#options.names.sought(destinationId)
-    const waiting = await this.#waiting(destination!)
+    const waiting: JourneyWrite[] = []
+    for (const partition of partitions) waiting.push(...(await this.#waiting(destination!, partition)))
     const done: EventPlaceKey[] = []
     const starts = await this.#query<{ partition: number; offset: number }>(
-      'SELECT partition, min("offset") AS offset FROM position WHERE reader = $1 GROUP BY partition',
-      [destination],
+      `SELECT partition, min("offset") AS offset FROM position WHERE reader = $1 AND partition = ANY ($2::bigint[])
+       GROUP BY partition`,
+      [destination, partitions],
     )
     for (const { partition, offset } of starts) {
       const blocks = await this.#query<{ entries: Buffer }>(
@@ -135,27 +140,27 @@ export class PostgresOutcomes implements OutcomeStore {
     })
   }
 
-  async discard({ scope, ranges, reason, at }: Parameters<OutcomeStore['discard']>[0]): Promise<void> {
+  async discard({ scope, partitions, ranges, reason, at }: Parameters<OutcomeStore['discard']>[0]): Promise<void> {
     const { names, fence, letterChanges } = this.#options
     const ids = ranges.flatMap(({ destinationId, sourceId }) => [destinationId, sourceId ?? destinationId])
     const number = await names.numbers([...ids, reason])
     const sought = { destination: await names.sought(scope.destinationId), source: await names.sought(scope.sourceId) }
     await this.#write(async (queries) => {
-      await assertOwned(queries, fence, new Set(ranges.map(({ partition }) => partition)))
+      await assertOwned(queries, fence, [...partitions, ...ranges.map(({ partition }) => partition)])
       for (const range of ranges) await writeRange(queries, range, number)
-      await letterChanges.discardAll(queries, sought, number(reason), at)
-      await queries.run(DROP_WAITING, [sought.destination ?? null, sought.source ?? null])
+      await letterChanges.discardAll(queries, { ...sought, partitions }, number(reason), at)
+      await queries.run(DROP_WAITING, [sought.destination ?? null, sought.source ?? null, partitions])
     })
   }
 
-  async #waiting(destination: number): Promise<JourneyWrite[]> {
+  async #waiting(destination: number, partition: number): Promise<JourneyWrite[]> {
     const waiting: JourneyWrite[] = []
-    for (let after: readonly number[] = [-1, -1, -1]; ; ) {
-      const rows = await this.#query<JourneyRow>(WAITING, [destination, ...after])
+    for (let after: readonly number[] = [-1, -1]; ; ) {
+      const rows = await this.#query<JourneyRow>(WAITING, [destination, partition, ...after])
       for (const row of rows) waiting.push(journeyOf(row))
       const last = rows.at(-1)
       if (last === undefined || rows.length < PAGE) return waiting
-      after = [last.offset, last.index, last.partition]
+      after = [last.offset, last.index]
     }
   }
 
@@ -180,8 +185,9 @@ async function writeRange(queries: Queries, range: RangeWrite, number: (name: st
 
 const WAITING = `
   SELECT ${JOURNEY_WITHOUT_REQUESTS} FROM journey j ${JOURNEY_NAMES}
-  WHERE j.destination = $1 AND j.outcome = 'waiting' AND j.replay = 0 AND (j."offset", j.idx, j.partition) > ($2, $3, $4)
-  ORDER BY j."offset", j.idx, j.partition LIMIT ${PAGE}`
+  WHERE j.destination = $1 AND j.partition = $2 AND j.outcome = 'waiting' AND j.replay = 0
+    AND (j."offset", j.idx) > ($3, $4)
+  ORDER BY j."offset", j.idx LIMIT ${PAGE}`
 
 const DONE_FROM = `
   SELECT "offset", idx FROM journey
@@ -211,7 +217,7 @@ const GROW_RANGE = `
 
 const DROP_WAITING = `
   DELETE FROM journey WHERE outcome = 'waiting' AND ($1::bigint IS NULL OR destination = $1)
-    AND ($2::bigint IS NULL OR source = $2)`
+    AND ($2::bigint IS NULL OR source = $2) AND partition = ANY ($3::bigint[])`
 
 interface PositionRow {
   readonly reader: string

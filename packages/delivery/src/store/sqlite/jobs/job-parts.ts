@@ -8,13 +8,14 @@ import type { LetterRanges } from '../letters/letter-ranges.ts'
 import { mergedBy } from '../outcomes/merged.ts'
 import { type StoredNames, soughtNames } from '../stored-names.ts'
 
-/** Maximum of rows read in one step: outcomes wait for a step. */
-const MAX_LOOKED_AT = 5_000
+/** Maximum of rows read in one call: outcomes wait for it. */
+export const MAX_LOOKED_AT = 5_000
 const OPEN = DEAD_LETTER_STATES.indexOf('open')
 
 /** The selection of a part. */
 export interface LetterPart {
   readonly destination: number
+  readonly partition: number
   readonly filter: DeadLetterFilter
   /** The job excludes later dead letters. */
   readonly lastLetter: number
@@ -27,10 +28,19 @@ export interface PartStep {
   readonly rows: readonly number[]
   readonly place: PartPlace
   readonly isAtEnd: boolean
+  /** Number of rows that were read. */
+  readonly lookedAt: number
+}
+
+/** A part of a new job: with the listed rows, or null for a filter. */
+export interface DividedPart {
+  readonly destination: number
+  readonly partition: number
+  readonly letters: readonly number[] | null
 }
 
 /**
- * Reads the open dead letters of one destination ordered by place, which is the order per user in which they are
+ * Reads the open dead letters of one destination and partition ordered by place, which is the order per user in which they are
  * replayed. The place of a walk is the last dead letter that it read.
  */
 export class JobParts {
@@ -44,32 +54,53 @@ export class JobParts {
     const walk = (event: string) =>
       db.prepare(
         `SELECT id, state, source, stage, reason, dead_at, partition, offset, idx, ${event} FROM dead_letters
-         WHERE destination = ? AND (partition, offset, idx, id) > (?, ?, ?, ?) ORDER BY partition, offset, idx, id`,
+         WHERE destination = ? AND partition = ? AND (offset, idx, id) > (?, ?, ?) ORDER BY offset, idx, id`,
       )
     this.#statements = {
       walk: walk("'' AS event"),
       walkWithEvent: walk('event'),
       named: db.prepare('SELECT id, destination, partition, offset, idx, dead_at FROM dead_letters WHERE id = ?'),
       state: db.prepare('SELECT state FROM dead_letters WHERE id = ?'),
-      destinations: db.prepare('SELECT DISTINCT destination FROM dead_letters WHERE destination = ? LIMIT 1'),
+      nextPartition: db.prepare(
+        'SELECT min(partition) AS partition FROM dead_letters WHERE destination = ? AND partition > ?',
+      ),
     }
   }
 
-  /** The destinations of a selection, each with the listed rows. */
-  divide(selection: LetterSelection, destinationIds: readonly string[]): Map<number, readonly number[] | null> {
+  /** The parts of a selection. */
+  divide(selection: LetterSelection, destinationIds: readonly string[]): DividedPart[] {
     const known = destinationIds.flatMap((id) => this.#names.find(id) ?? [])
     if ('filter' in selection) {
       const { destinationId } = selection.filter
       const wanted = destinationId === undefined ? known : known.filter((id) => id === this.#names.find(destinationId))
-      const dead = wanted.filter((id) => this.#statements.destinations.get(id) !== undefined || this.#ranges.hasAny(id))
-      return new Map(dead.map((id) => [id, null]))
+      return wanted.flatMap((destination) =>
+        this.#partitions(destination).map((partition) => ({ destination, partition, letters: null })),
+      )
     }
     const rows = [...new Set(selection.ids)]
       .flatMap((id) => this.#namedRow(id) ?? [])
       .filter(({ destination }) => known.includes(destination))
       .sort(compareLetters)
-    const parts = Map.groupBy(rows, ({ destination }) => destination)
-    return new Map([...parts].map(([destination, letters]) => [destination, letters.map(({ id }) => id)]))
+    const parts = Map.groupBy(rows, ({ destination, partition }) => `${destination} ${partition}`)
+    return [...parts.values()].map((letters) => {
+      const { destination, partition } = letters[0]!
+      return { destination, partition, letters: letters.map(({ id }) => id) }
+    })
+  }
+
+  /** The partitions in which a destination has dead letters, in order. */
+  #partitions(destination: number): number[] {
+    const partitions: number[] = []
+    for (let after = -1; ; ) {
+      const row = this.#statements.nextPartition.get(destination, after)!['partition'] as number | null
+      const next = Math.min(
+        row ?? Number.POSITIVE_INFINITY,
+        this.#ranges.nextPartition(destination, after) ?? Number.POSITIVE_INFINITY,
+      )
+      if (next === Number.POSITIVE_INFINITY) return partitions
+      partitions.push(next)
+      after = next
+    }
   }
 
   /** The next dead letters, at most `limit`. */
@@ -94,26 +125,26 @@ export class JobParts {
       const letter = (this.#statements.state.get(id) as { state: number } | undefined) ?? this.#ranges.get(id)
       if (letter?.state === OPEN) rows.push(id)
     }
-    return { rows, place: [at], isAtEnd: at === letters.length }
+    return { rows, place: [at], isAtEnd: at === letters.length, lookedAt: at - from }
   }
 
-  #walk({ destination, filter, lastLetter }: LetterPart, after: PartPlace, limit: number): PartStep {
+  #walk({ destination, partition, filter, lastLetter }: LetterPart, after: PartPlace, limit: number): PartStep {
     const isWanted = letterJudge(filter, soughtNames(filter, this.#names))
     const { walk, walkWithEvent } = this.#statements
-    const { partition, offset, idx, id } = standOf(after)
+    const last = standOf(partition, after)
     const hasEvents = needsPayload(filter)
-    const found = (hasEvents ? walkWithEvent : walk).iterate(destination, partition, offset, idx, id)
-    const packed = this.#ranges.byPlace(destination, after, hasEvents)
+    const found = (hasEvents ? walkWithEvent : walk).iterate(destination, partition, last.offset, last.idx, last.id)
+    const packed = this.#ranges.byPlace(destination, last, hasEvents)
     const rows: number[] = []
     let place = after
     let lookedAt = 0
     for (const row of mergedBy(found as unknown as Iterable<WalkedRow>, packed, (a, b) => compareLetters(a, b) < 0)) {
-      if (rows.length >= limit || lookedAt >= MAX_LOOKED_AT) return { rows, place, isAtEnd: false }
+      if (rows.length >= limit || lookedAt >= MAX_LOOKED_AT) return { rows, place, isAtEnd: false, lookedAt }
       lookedAt++
       place = [row.partition, row.offset, row.idx, row.id]
       if (row.state === OPEN && row.id <= lastLetter && isWanted(row)) rows.push(row.id)
     }
-    return { rows, place, isAtEnd: true }
+    return { rows, place, isAtEnd: true, lookedAt }
   }
 }
 

@@ -4,17 +4,18 @@ import type {
   Job,
   JobOver,
   JobState,
+  JobStore,
   LogSelection,
-  NewJob,
   NewLetterJob,
   NewLogJob,
   PartPlace,
+  TakeLetters,
   TakenEvents,
 } from '../../job-store.ts'
 import type { DeadLetterTable } from '../letters/dead-letter-table.ts'
 import type { LetterRanges } from '../letters/letter-ranges.ts'
 import type { StoredNames } from '../stored-names.ts'
-import { JobParts, type LetterPart, type PartStep } from './job-parts.ts'
+import { JobParts, type LetterPart, MAX_LOOKED_AT } from './job-parts.ts'
 
 const REPLAYING = DEAD_LETTER_STATES.indexOf('replaying')
 const MAX_KEPT = 10_000
@@ -51,7 +52,7 @@ export class JobTable {
       ),
       part: db.prepare(
         `SELECT job_parts.*, jobs.filter, jobs.last_letter FROM job_parts JOIN jobs ON jobs.number = job
-         WHERE jobs.id = ? AND destination = ?`,
+         WHERE jobs.id = ? AND destination = ? AND partition = ?`,
       ),
       change: db.prepare('UPDATE jobs SET state = ?, finished_at = ? WHERE id = ?'),
       setMatched: db.prepare('UPDATE jobs SET matched = ? WHERE id = ?'),
@@ -84,8 +85,8 @@ export class JobTable {
     const last = this.#ranges.lastNumber
     const row = insert.get(id, kind, 'dead_letters', dryRun, ratePerSecond, filter, last, createdBy, at)
     const { number } = row as { number: number }
-    for (const [destination, letters] of this.#parts.divide(selection, destinationIds)) {
-      insertPart.run(number, destination, 0, letters && JSON.stringify(letters), '[]')
+    for (const { destination, partition, letters } of this.#parts.divide(selection, destinationIds)) {
+      insertPart.run(number, destination, partition, letters && JSON.stringify(letters), '[]')
     }
     return this.get(id)!
   }
@@ -141,8 +142,11 @@ export class JobTable {
     return { job: isChanged ? this.get(id)! : job, isChanged }
   }
 
-  count(id: string, destinationId: string, after: PartPlace): { count: number; next: PartPlace | null } {
-    const part = this.#part(id, destinationId)
+  count({ jobId, destinationId, partition, after }: Parameters<JobStore['countLetters']>[0]): {
+    count: number
+    next: PartPlace | null
+  } {
+    const part = this.#part(jobId, destinationId, partition)
     if (part === undefined) return { count: 0, next: null }
     const { rows, place, isAtEnd } = this.#parts.step(part, after, Number.POSITIVE_INFINITY)
     return { count: rows.length, next: isAtEnd ? null : place }
@@ -152,26 +156,23 @@ export class JobTable {
     this.#statements.setMatched.run(matched, id)
   }
 
-  discard(id: string, destinationId: string, limit: number, at: number): { count: number; isAtEnd: boolean } {
-    const part = this.#part(id, destinationId)
-    if (part === undefined) return { count: 0, isAtEnd: true }
-    const step = this.#step(part, limit)
-    this.#letters.discardRows(step.rows, at)
-    this.#statements.countDiscarded.run(step.rows.length, step.rows.length, part.job)
-    return { count: step.rows.length, isAtEnd: step.isAtEnd }
+  discard(request: TakeLetters): { count: number; isAtEnd: boolean } {
+    const { job, rows, isAtEnd } = this.#next(request)
+    this.#letters.discardRows(rows, request.at)
+    this.#statements.countDiscarded.run(rows.length, rows.length, job)
+    return { count: rows.length, isAtEnd }
   }
 
-  take(id: string, destinationId: string, limit: number, at: number): { letters: DeadLetterRow[]; isAtEnd: boolean } {
-    const part = this.#part(id, destinationId)
-    if (part === undefined) return { letters: [], isAtEnd: true }
-    const step = this.#step(part, limit)
-    this.#letters.unpack(step.rows)
-    for (const row of step.rows) this.#take(row, id, at)
-    this.#statements.countTaken.run(step.rows.length, part.job)
-    return { letters: step.rows.map((row) => this.#letters.byRow(row)), isAtEnd: step.isAtEnd }
+  take(request: TakeLetters): { letters: DeadLetterRow[]; isAtEnd: boolean } {
+    const { job, rows, isAtEnd } = this.#next(request)
+    this.#letters.unpack(rows)
+    for (const row of rows) this.#take(row, request.jobId, request.at)
+    this.#statements.countTaken.run(rows.length, job)
+    return { letters: rows.map((row) => this.#letters.byRow(row)), isAtEnd }
   }
 
-  replayOne(letterId: string, { id, ratePerSecond, createdBy, at }: Omit<NewJob, 'isDryRun'>) {
+  replayOne({ letterId, job, partitions }: Parameters<JobStore['createOfLetter']>[0]) {
+    const { id, ratePerSecond, createdBy, at } = job
     const letter = this.#letters.get(letterId)
     if (letter?.state !== 'open') return letter && { letter, job: undefined }
     const { destinationId } = letter
@@ -179,7 +180,7 @@ export class JobTable {
     const destinationIds = [destinationId]
     this.create({ id, kind: 'replay', isDryRun: false, ratePerSecond, selection, destinationIds, createdBy, at })
     this.setMatched(id, 1)
-    this.take(id, destinationId, 1, at)
+    this.take({ jobId: id, destinationId, partitions, limit: 1, at })
     return { letter, job: this.get(id) }
   }
 
@@ -193,19 +194,35 @@ export class JobTable {
     this.#statements.take.run(REPLAYING, at, this.#names.number(id), row)
   }
 
-  /** The next dead letters of a part; the caller moves the place when it processes them. */
-  #step(part: PlacedPart, limit: number): PartStep {
-    const step = this.#parts.step(part, part.place, limit)
-    this.#statements.movePart.run(JSON.stringify(step.place), step.isAtEnd ? 1 : 0, part.job, part.destination, 0)
-    return step
+  /** The next dead letters of a destination's parts; their places move behind them. The caller processes them. */
+  #next({ jobId, destinationId, partitions, limit }: TakeLetters): { job: number; rows: number[]; isAtEnd: boolean } {
+    const rows: number[] = []
+    let job = 0
+    let lookedAt = 0
+    for (const partition of partitions) {
+      const part = this.#part(jobId, destinationId, partition)
+      if (part === undefined || part.isAtEnd) continue
+      if (rows.length >= limit || lookedAt >= MAX_LOOKED_AT) return { job, rows, isAtEnd: false }
+      const step = this.#parts.step(part, part.place, limit - rows.length)
+      const { place, isAtEnd } = step
+      this.#statements.movePart.run(JSON.stringify(place), isAtEnd ? 1 : 0, part.job, part.destination, partition)
+      job = part.job
+      rows.push(...step.rows)
+      lookedAt += step.lookedAt
+      if (!isAtEnd) return { job, rows, isAtEnd: false }
+    }
+    return { job, rows, isAtEnd: true }
   }
 
-  #part(id: string, destinationId: string): PlacedPart | undefined {
-    const row = this.#statements.part.get(id, this.#names.find(destinationId) ?? -1) as PartRow | undefined
+  #part(id: string, destinationId: string, partition: number): PlacedPart | undefined {
+    const destination = this.#names.find(destinationId) ?? -1
+    const row = this.#statements.part.get(id, destination, partition) as PartRow | undefined
     if (row === undefined) return undefined
     return {
       job: row.job,
       destination: row.destination,
+      partition,
+      isAtEnd: row.is_at_end === 1,
       filter: row.filter === null ? {} : (JSON.parse(row.filter) as DeadLetterFilter),
       lastLetter: row.last_letter,
       letters: row.letters === null ? null : (JSON.parse(row.letters) as number[]),
@@ -262,6 +279,7 @@ interface JobPartRow {
 interface PlacedPart extends LetterPart {
   readonly job: number
   readonly place: PartPlace
+  readonly isAtEnd: boolean
 }
 
 interface PartRow {
@@ -269,6 +287,7 @@ interface PartRow {
   destination: number
   letters: string | null
   place: string
+  is_at_end: number
   filter: string | null
   last_letter: number
 }

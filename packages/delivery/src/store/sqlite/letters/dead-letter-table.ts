@@ -6,6 +6,7 @@ import { type DeadLetterWrite, STAGES } from '../../flush.ts'
 import { type JudgedLetter, letterJudge, needsPayload } from '../../letters/letter-judge.ts'
 import { DISCARDED_BY_PERSON, MAX_LOOKED_AT } from '../../letters/letter-limits.ts'
 import type { Recorded } from '../../outcome-store.ts'
+import { IN_PARTITIONS } from '../in-partitions.ts'
 import { mergedBy } from '../outcomes/merged.ts'
 import type { VersionTable } from '../outcomes/version-table.ts'
 import { type StoredNames, soughtNames } from '../stored-names.ts'
@@ -49,7 +50,7 @@ export class DeadLetterTable {
       get: db.prepare('SELECT * FROM dead_letters WHERE id = ?'),
       oldest: db.prepare(
         `SELECT id, octet_length(event) AS bytes FROM dead_letters WHERE destination = ? AND state = ${OPEN}
-         ORDER BY id LIMIT ?`,
+           AND ${IN_PARTITIONS} ORDER BY id LIMIT ?`,
       ),
       drop: db.prepare('DELETE FROM dead_letters WHERE id = ?'),
       at: db.prepare(
@@ -161,11 +162,14 @@ export class DeadLetterTable {
     return [...counts].map(([destination, count]) => [this.#names.text(destination), count])
   }
 
-  /** The oldest open dead letters of a destination, with the bytes of their events. */
-  oldest(destination: number, limit: number): { id: number; bytes: number }[] {
-    const rows = this.#statements.oldest.all(destination, limit) as { id: number; bytes: number }[]
-    const packed = this.#ranges.oldest(destination, limit)
-    const all = [...rows, ...packed.map(({ id, event }) => ({ id, bytes: Buffer.byteLength(event) }))]
+  /** The oldest open dead letters of a destination in some partitions, with the bytes of their events. */
+  oldest(destination: number, partitions: readonly number[], limit: number): { id: number; bytes: number }[] {
+    const rows = this.#statements.oldest.all(destination, JSON.stringify(partitions), limit)
+    const packed = this.#ranges.oldest(destination, partitions, limit)
+    const all = [
+      ...(rows as { id: number; bytes: number }[]),
+      ...packed.map(({ id, event }) => ({ id, bytes: Buffer.byteLength(event) })),
+    ]
     return all.sort((a, b) => a.id - b.id).slice(0, limit)
   }
 
@@ -175,9 +179,11 @@ export class DeadLetterTable {
     for (const row of rows) this.#statements.drop.run(row)
   }
 
-  /** Dead letters in the states open and replaying. */
-  discard(scope: Scope, reason: string, at: number): void {
-    const { sql, values } = this.#condition(scope)
+  /** Dead letters in the states open and replaying, in some partitions. */
+  discard(scope: Scope, partitions: readonly number[], reason: string, at: number): void {
+    const inScope = this.#condition(scope)
+    const sql = `${inScope.sql} AND ${IN_PARTITIONS}`
+    const values = [...inScope.values, JSON.stringify(partitions)]
     const end = `UPDATE dead_letters SET state = ?, end_reason = ?, state_at = ?, wait = NULL`
     const number = this.#names.number(reason)
     this.#db.prepare(`${end} WHERE state = ? ${sql}`).run(DISCARDED, number, at, OPEN, ...values)

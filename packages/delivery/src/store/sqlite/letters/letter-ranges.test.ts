@@ -52,11 +52,12 @@ test('a few, those with attempts of their own, and large ones are not packed tog
 test('a range leaves with its last letter, and letters that end with their destination get no row', async () => {
   await using store = await disposable()
   await giveUp(store, [...manyGiven(50), ...manyGiven(50, { destinationId: 'd2' })])
-  await store.deadLetters.expire({ destinationId: 'd1', bytes: 1e9, reason: 'budget', at: NOW })
+  await store.deadLetters.expire({ destinationId: 'd1', partitions: [0], bytes: 1e9, reason: 'budget', at: NOW })
   expect(rows('SELECT letters FROM letter_ranges')).toEqual([{ letters: 50 }])
   expect(rows('SELECT count(*) AS ranges FROM range_letters')).toEqual([{ ranges: 1 }])
   await store.outcomes.discard({
     scope: { destinationId: 'd2' },
+    partitions: [0],
     ranges: [],
     reason: 'destination was removed',
     at: NOW,

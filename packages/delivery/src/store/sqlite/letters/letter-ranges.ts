@@ -1,9 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { DEAD_LETTER_STATES } from '../../dead-letter-store.ts'
 import { type DeadLetterWrite, STAGES } from '../../flush.ts'
-import type { PartPlace } from '../../job-store.ts'
 import { alikeLetters, FEWEST_ALIKE } from '../../letters/alike-letters.ts'
-import { compareLetters, standOf } from '../../letters/letter-order.ts'
+import { compareLetters, type LetterStand } from '../../letters/letter-order.ts'
+import { IN_PARTITIONS } from '../in-partitions.ts'
 import type { StoredNames } from '../stored-names.ts'
 import { countPlaces, findPlace, packLetters, readPlace, unpackEvents } from './letter-block.ts'
 import type { LetterCondition } from './letter-condition.ts'
@@ -54,15 +54,17 @@ export class LetterRanges {
       ),
       // Ranges in which a walk at this place may find more letters.
       openFrom: db.prepare(
-        `SELECT * FROM letter_ranges WHERE destination = ?1 AND state = ${OPEN} AND
-           (partition > ?2 OR (partition = ?2 AND last_offset >= ?3)) ORDER BY partition, first_offset, first`,
+        `SELECT * FROM letter_ranges WHERE destination = ? AND state = ${OPEN} AND partition = ? AND last_offset >= ?
+         ORDER BY first_offset, first`,
       ),
       oldest: db.prepare(
-        `SELECT * FROM letter_ranges WHERE destination = ? AND state = ${OPEN} ORDER BY first LIMIT ?`,
+        `SELECT * FROM letter_ranges WHERE destination = ? AND state = ${OPEN} AND ${IN_PARTITIONS} ORDER BY first LIMIT ?`,
       ),
       shrink: db.prepare('UPDATE letter_ranges SET letters = ?, event_bytes = ?, gone = ? WHERE first = ?'),
       drop: db.prepare('DELETE FROM letter_ranges WHERE first = ?'),
-      some: db.prepare('SELECT 1 FROM letter_ranges WHERE destination = ? LIMIT 1'),
+      nextPartition: db.prepare(
+        'SELECT min(partition) AS partition FROM letter_ranges WHERE destination = ? AND partition > ?',
+      ),
       countByDestination: db.prepare(
         `SELECT destination, sum(letters) AS count FROM letter_ranges WHERE state = ${OPEN} GROUP BY destination`,
       ),
@@ -128,9 +130,8 @@ export class LetterRanges {
     }
   }
 
-  /** Open letters of a destination after a place, ordered by place. */
-  *byPlace(destination: number, after: PartPlace, hasEvents: boolean): Generator<RangeLetter> {
-    const last = standOf(after)
+  /** Open letters of a destination in a partition after a place, ordered by place. */
+  *byPlace(destination: number, last: LetterStand, hasEvents: boolean): Generator<RangeLetter> {
     const ranges = this.#statements.openFrom.all(destination, last.partition, last.offset) as unknown as RangeRow[]
     const begun: RangeLetter[][] = []
     for (let next = 0; next < ranges.length || begun.length > 0; ) {
@@ -150,9 +151,10 @@ export class LetterRanges {
     }
   }
 
-  /** The oldest open letters of a destination: at least `count` if there are as many. */
-  oldest(destination: number, count: number): RangeLetter[] {
-    const ranges = this.#statements.oldest.all(destination, Math.ceil(count / FEWEST_ALIKE)) as unknown as RangeRow[]
+  /** The oldest open letters of a destination in some partitions: at least `count` if there are as many. */
+  oldest(destination: number, partitions: readonly number[], count: number): RangeLetter[] {
+    const most = Math.ceil(count / FEWEST_ALIKE)
+    const ranges = this.#statements.oldest.all(destination, JSON.stringify(partitions), most) as unknown as RangeRow[]
     const found: RangeLetter[] = []
     for (const range of ranges) {
       if (found.length >= count) break
@@ -215,8 +217,9 @@ export class LetterRanges {
     return this.#statements.countByDestination.all() as { destination: number; count: number }[]
   }
 
-  hasAny(destination: number): boolean {
-    return this.#statements.some.get(destination) !== undefined
+  /** The next partition in which a destination has ranges; undefined after the last one. */
+  nextPartition(destination: number, after: number): number | undefined {
+    return (this.#statements.nextPartition.get(destination, after)!['partition'] as number | null) ?? undefined
   }
 
   #write(letters: readonly DeadLetterWrite[]): void {
@@ -279,5 +282,5 @@ export class LetterRanges {
 }
 
 function mayComeBefore(range: RangeRow, letter: RangeLetter): boolean {
-  return (range.partition - letter.partition || range.first_offset - letter.offset) <= 0
+  return range.first_offset <= letter.offset
 }

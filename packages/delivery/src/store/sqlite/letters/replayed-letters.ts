@@ -2,7 +2,9 @@ import type { DatabaseSync } from 'node:sqlite'
 import { rowOfDeadLetterId } from '../../dead-letter-id.ts'
 import { DEAD_LETTER_STATES } from '../../dead-letter-store.ts'
 import { type ReplayedWrite, STAGES } from '../../flush.ts'
+import type { JobPartitions } from '../../job-store.ts'
 import { lastStatusOf, requestsAfter, type StoredAttempts, waitAfter } from '../../letters/replayed-letter.ts'
+import { IN_PARTITIONS } from '../in-partitions.ts'
 import type { StoredNames } from '../stored-names.ts'
 import { writable } from '../writable.ts'
 
@@ -27,7 +29,7 @@ export class ReplayedLetters {
     this.#statements = {
       get: db.prepare('SELECT state, requests, replay, wait FROM dead_letters WHERE id = ?'),
       of: db.prepare(
-        `SELECT id FROM dead_letters WHERE state > 0 AND state = ? AND replay = ?
+        `SELECT id FROM dead_letters WHERE state > 0 AND state = ? AND replay = ? AND ${IN_PARTITIONS}
          ORDER BY destination, partition, offset, idx, id`,
       ),
       wait: db.prepare('UPDATE dead_letters SET wait = ? WHERE id = ?'),
@@ -42,10 +44,12 @@ export class ReplayedLetters {
         `UPDATE dead_letters SET state = ?, stage = ?, reason = ?, attempts = attempts + ?, last_status = ?,
            last_answer = ?, requests = ?, revision = ?, wait = NULL WHERE id = ?`,
       ),
-      reopen: db.prepare('UPDATE dead_letters SET state = ?, wait = NULL WHERE state > 0 AND state = ? AND replay = ?'),
+      reopen: db.prepare(
+        `UPDATE dead_letters SET state = ?, wait = NULL WHERE state > 0 AND state = ? AND replay = ? AND ${IN_PARTITIONS}`,
+      ),
       reopenForgotten: db.prepare(
-        `UPDATE dead_letters SET state = ?, wait = NULL WHERE state > 0 AND state = ? AND replay NOT IN
-           (SELECT names.id FROM names JOIN jobs ON jobs.id = names.name WHERE finished_at IS NULL)`,
+        `UPDATE dead_letters SET state = ?, wait = NULL WHERE state > 0 AND state = ? AND ${IN_PARTITIONS} AND
+           replay NOT IN (SELECT names.id FROM names JOIN jobs ON jobs.id = names.name WHERE finished_at IS NULL)`,
       ),
       countDelivered: db.prepare('UPDATE jobs SET delivered = delivered + 1 WHERE id = ?'),
       countFiltered: db.prepare('UPDATE jobs SET filtered = filtered + 1 WHERE id = ?'),
@@ -54,9 +58,10 @@ export class ReplayedLetters {
   }
 
   /** Rows that are replaying for a job. */
-  of(jobId: string): number[] {
+  of({ jobId, partitions }: JobPartitions): number[] {
     const job = this.#names.find(jobId) ?? -1
-    return (this.#statements.of.all(REPLAYING, job) as { id: number }[]).map(({ id }) => id)
+    const rows = this.#statements.of.all(REPLAYING, job, JSON.stringify(partitions)) as { id: number }[]
+    return rows.map(({ id }) => id)
   }
 
   write(replayed: ReplayedWrite): void {
@@ -96,12 +101,12 @@ export class ReplayedLetters {
   }
 
   /** Of one job. */
-  reopen(jobId: string): void {
-    this.#statements.reopen.run(OPEN, REPLAYING, this.#names.find(jobId) ?? -1)
+  reopen(jobId: string, partitions: readonly number[]): void {
+    this.#statements.reopen.run(OPEN, REPLAYING, this.#names.find(jobId) ?? -1, JSON.stringify(partitions))
   }
 
-  reopenForgotten(): void {
-    this.#statements.reopenForgotten.run(OPEN, REPLAYING)
+  reopenForgotten(partitions: readonly number[]): void {
+    this.#statements.reopenForgotten.run(OPEN, REPLAYING, JSON.stringify(partitions))
   }
 }
 

@@ -9,8 +9,10 @@ import {
   type PositionWrite,
   type ReplacedRow,
 } from '../../flush.ts'
+import type { JobPartitions } from '../../job-store.ts'
 import { ENTRY_BYTES, readEntry } from '../../outcome-block.ts'
-import type { EventPlaceKey, Recorded, WaitingPlace } from '../../outcome-store.ts'
+import type { EventPlaceKey, OutcomeStore, Recorded, WaitingPlace } from '../../outcome-store.ts'
+import { IN_PARTITIONS } from '../in-partitions.ts'
 import type { LetterRanges } from '../letters/letter-ranges.ts'
 import type { StoredNames } from '../stored-names.ts'
 import { writable } from '../writable.ts'
@@ -80,16 +82,23 @@ export class OutcomeTables {
       ),
       waiting: db.prepare(
         `SELECT ${WITHOUT_REQUESTS} FROM journeys
-         WHERE destination = ? AND outcome = 'waiting' AND replay = 0 ORDER BY offset, idx`,
+         WHERE destination = ? AND outcome = 'waiting' AND replay = 0 AND ${IN_PARTITIONS} ORDER BY offset, idx`,
       ),
       replaying: db.prepare(
         `SELECT ${WITHOUT_REQUESTS} FROM journeys WHERE outcome = 'waiting' AND replay > 0 AND replay = ?
-         ORDER BY destination, offset, idx`,
+           AND ${IN_PARTITIONS} ORDER BY destination, offset, idx`,
       ),
       dropWaiting: db.prepare(
-        `DELETE FROM journeys WHERE outcome = 'waiting' AND (?1 IS NULL OR destination = ?1) AND (?2 IS NULL OR source = ?2)`,
+        `DELETE FROM journeys WHERE outcome = 'waiting' AND (?1 IS NULL OR destination = ?1) AND (?2 IS NULL OR source = ?2)
+           AND ${IN_PARTITIONS}`,
       ),
-      dropReplaying: db.prepare("DELETE FROM journeys WHERE outcome = 'waiting' AND replay > 0 AND replay = ?"),
+      dropReplaying: db.prepare(
+        `DELETE FROM journeys WHERE outcome = 'waiting' AND replay > 0 AND replay = ? AND ${IN_PARTITIONS}`,
+      ),
+      dropForgotten: db.prepare(
+        `DELETE FROM journeys WHERE outcome = 'waiting' AND replay > 0 AND ${IN_PARTITIONS} AND
+           replay NOT IN (SELECT names.id FROM names JOIN jobs ON jobs.id = names.name WHERE finished_at IS NULL)`,
+      ),
       journeysFrom: db.prepare(
         `SELECT offset, idx FROM journeys
          WHERE destination = ? AND partition = ? AND offset >= ? AND outcome <> 'waiting' AND replay = 0
@@ -164,19 +173,25 @@ export class OutcomeTables {
   }
 
   /** Waits of a replay of the log, by destination, ordered by place. */
-  replaying(replayId: string): JourneyWrite[] {
-    const rows = this.#statements.replaying.all(this.#names.find(replayId) ?? -1)
+  replaying({ jobId, partitions }: JobPartitions): JourneyWrite[] {
+    const rows = this.#statements.replaying.all(this.#names.find(jobId) ?? -1, JSON.stringify(partitions))
     return (rows as unknown as JourneyRow[]).map((row) => this.#journey(row))
   }
 
-  dropReplaying(replayId: string): void {
-    this.#statements.dropReplaying.run(this.#names.find(replayId) ?? -1)
+  dropReplaying(replayId: string, partitions: readonly number[]): void {
+    this.#statements.dropReplaying.run(this.#names.find(replayId) ?? -1, JSON.stringify(partitions))
+  }
+
+  /** Waits of replays that have no unfinished job. */
+  dropForgotten(partitions: readonly number[]): void {
+    this.#statements.dropForgotten.run(JSON.stringify(partitions))
   }
 
   /** Of a destination, of a source, or of both. */
-  dropWaiting({ destinationId, sourceId }: Scope): void {
+  dropWaiting({ destinationId, sourceId }: Scope, partitions: readonly number[]): void {
     const destination = this.#names.sought(destinationId) ?? null
-    this.#statements.dropWaiting.run(destination, this.#names.sought(sourceId) ?? null)
+    const source = this.#names.sought(sourceId) ?? null
+    this.#statements.dropWaiting.run(destination, source, JSON.stringify(partitions))
   }
 
   writePosition({ reader, partition, stream, position }: PositionWrite): void {
@@ -194,14 +209,17 @@ export class OutcomeTables {
   }
 
   /** @see OutcomeStore.resume */
-  resume(destinationId: string): { waiting: JourneyWrite[]; done: EventPlaceKey[] } {
+  resume({ destinationId, partitions }: Parameters<OutcomeStore['resume']>[0]): {
+    waiting: JourneyWrite[]
+    done: EventPlaceKey[]
+  } {
     const destination = this.#names.number(destinationId)
-    const waiting = (this.#statements.waiting.all(destination) as unknown as JourneyRow[]).map((row) =>
-      this.#journey(row),
-    )
+    const rows = this.#statements.waiting.all(destination, JSON.stringify(partitions))
+    const waiting = (rows as unknown as JourneyRow[]).map((row) => this.#journey(row))
     const done: EventPlaceKey[] = []
     for (const start of this.#statements.positionsOf.all(destination)) {
       const { partition, offset } = start as { partition: number; offset: number }
+      if (!partitions.includes(partition)) continue
       for (const { entries } of this.#statements.blocksFrom.iterate(destination, partition, offset)) {
         const buffer = asBuffer(entries as Uint8Array)
         for (let at = 0; at < buffer.length; at += ENTRY_BYTES) {
