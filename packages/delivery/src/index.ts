@@ -71,6 +71,7 @@ export {
 export { INTERNAL_ERROR } from './store/replaced-rows.ts'
 export { type RunBefore, type RunStore, UNCLEAN_WITHIN_MS, type UnderWay } from './store/run-store.ts'
 export { FencedError, type ShardFence } from './store/shard-fence.ts'
+export type { DestinationFigures, FigureStore, ShardFigures } from './store/shard-figures.ts'
 export type { Span, SpanStore } from './store/span-store.ts'
 export { ConnectedDeliveryStore } from './store/sqlite/connected-delivery-store.ts'
 export { alignDeliveryCopy, type CopiedMoment } from './store/sqlite/database-copy.ts'

@@ -24,9 +24,19 @@ export function ownedShards(
   fence: ShardFence,
   partitions: Iterable<number>,
 ): { readonly owned: OwnedShard[]; readonly lost: number[] } {
+  return ownedOf(
+    fence,
+    Array.from(partitions, (partition) => fence.shardOf(partition)),
+  )
+}
+
+function ownedOf(
+  fence: ShardFence,
+  shards: Iterable<number>,
+): { readonly owned: OwnedShard[]; readonly lost: number[] } {
   const owned: OwnedShard[] = []
   const lost: number[] = []
-  for (const number of new Set([...partitions].map((partition) => fence.shardOf(partition)))) {
+  for (const number of new Set(shards)) {
     const epoch = fence.epochOf(number)
     if (epoch === undefined) lost.push(number)
     else owned.push({ number, epoch })
@@ -39,8 +49,11 @@ export function ownedShards(
  *
  * @returns the shards that another process owns.
  */
-export async function lostShards(queries: Queries, fence: ShardFence, partitions: Iterable<number>): Promise<number[]> {
-  const { owned, lost } = ownedShards(fence, partitions)
+export function lostShards(queries: Queries, fence: ShardFence, partitions: Iterable<number>): Promise<number[]> {
+  return lostOf(queries, ownedShards(fence, partitions))
+}
+
+async function lostOf(queries: Queries, { owned, lost }: ReturnType<typeof ownedShards>): Promise<number[]> {
   if (owned.length === 0) return lost
   const held = await queries.rows<{ number: number }>(lockLeases('$1'), [JSON.stringify(owned)])
   const numbers = new Set(held.map(({ number }) => number))
@@ -54,7 +67,15 @@ export async function assertOwned(
   partitions: Iterable<number>,
 ): Promise<void> {
   if (fence === undefined) return
-  const lost = await lostShards(queries, fence, partitions)
+  refuseLost(fence, await lostShards(queries, fence, partitions))
+}
+
+/** As `assertOwned`, for shards by their numbers. @throws FencedError */
+export async function assertShardsOwned(queries: Queries, fence: ShardFence, shards: Iterable<number>): Promise<void> {
+  refuseLost(fence, await lostOf(queries, ownedOf(fence, shards)))
+}
+
+function refuseLost(fence: ShardFence, lost: readonly number[]): void {
   if (lost.length === 0) return
   fence.onFenced(lost)
   throw new FencedError(lost)

@@ -18,6 +18,7 @@ import { PostgresOutcomes } from './outcomes/postgres-outcomes.ts'
 import { RecordedOutcomes } from './outcomes/recorded-outcomes.ts'
 import { soughtOutcomes } from './outcomes/sought-reader.ts'
 import { PostgresBacklog } from './postgres-backlog.ts'
+import { PostgresFigures } from './postgres-figures.ts'
 import { PostgresMessages } from './postgres-messages.ts'
 import { PostgresRuns } from './postgres-runs.ts'
 import { PostgresSpans } from './postgres-spans.ts'
@@ -51,6 +52,7 @@ export class PostgresDeliveryStore implements DeliveryStore {
   readonly spans
   readonly messages
   readonly runs
+  readonly figures
   readonly #pool: PostgresPool
   readonly #flushes: FlushWriter
   readonly #writer: OutcomeWriter
@@ -86,6 +88,7 @@ export class PostgresDeliveryStore implements DeliveryStore {
     this.spans = new PostgresSpans(transactions, fence)
     this.messages = new PostgresMessages({ transactions, names, fence, days, clock })
     this.runs = new PostgresRuns(transactions, process)
+    this.figures = new PostgresFigures(transactions, names, fence)
     this.#retention = new TraceRetention(transactions, days, clock)
     this.#flushes = new FlushWriter({ pool, names, days, blocks, fence, clock, writer, process })
     this.#writer = new OutcomeWriter({ write: (flush) => this.#flushes.write(flush), clock, logger, onFault, fence })

@@ -181,6 +181,19 @@ const TABLES = `
   CREATE TABLE traces_dropped (id bigint PRIMARY KEY CHECK (id = 1), until bigint NOT NULL);
 `
 
+const FIGURES = `
+  -- What the owners of shards tell of them (shard-figures.ts). state: JSON; it is of now while the shard's lease has this
+  -- epoch and a living owner.
+  CREATE TABLE shard_state (
+    shard bigint NOT NULL, destination bigint NOT NULL, epoch bigint NOT NULL, state text NOT NULL,
+    PRIMARY KEY (shard, destination)
+  ) WITH (fillfactor = 50);
+  CREATE TABLE shard_waiting (
+    shard bigint NOT NULL, destination bigint NOT NULL, source bigint NOT NULL, events bigint NOT NULL,
+    PRIMARY KEY (shard, destination, source)
+  ) WITH (fillfactor = 50);
+`
+
 /**
  * The tables of the delivery store. Later releases only add steps: two releases run side by side.
  *
@@ -188,5 +201,8 @@ const TABLES = `
  */
 export const deliverySchema: SchemaPart = {
   name: 'delivery',
-  steps: [{ name: 'tables of the delivery store', up: (queries) => queries.rows(TABLES) }],
+  steps: [
+    { name: 'tables of the delivery store', up: (queries) => queries.rows(TABLES) },
+    { name: 'figures of shards', up: (queries) => queries.rows(FIGURES) },
+  ],
 }
