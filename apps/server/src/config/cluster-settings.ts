@@ -61,8 +61,8 @@ export const CLUSTER_SETTINGS = {
     parse: (given) => (/^[A-Za-z_][A-Za-z0-9_]{0,62}$/.test(given) ? given : undefined),
   }),
   postgresPool: number('MILLRACE_POSTGRES_POOL', 8, {
-    purpose: 'Maximum number of connections of this process for its work; leases have two more.',
-    from: 2,
+    purpose: 'Maximum number of connections of this process for its work; leases have three more.',
+    from: 4,
     to: 200,
   }),
   leaseMs: number('MILLRACE_LEASE_SECONDS', 6, {

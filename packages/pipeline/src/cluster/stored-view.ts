@@ -10,11 +10,13 @@ import { LogTallies } from '../backlog/log-tallies.ts'
 import type { DeliveryDeps } from '../delivery/delivery-deps.ts'
 import type { DeliveryMetrics } from '../delivery/delivery-metrics.ts'
 import { DestinationDeliveries } from '../delivery/destination-deliveries.ts'
+import { shardState } from '../delivery/shard-state.ts'
 import type { FoundEvent } from '../events/calls.ts'
 import { outcomesNow } from '../events/outcomes-now.ts'
 import { type TraceAsked, traceEvents } from '../events/traces.ts'
 import { ConfiguredSources } from '../following/configured-sources.ts'
 import { Spans } from '../following/spans.ts'
+import type { ShardState } from '../host/shard.ts'
 import type { ShardDeps } from '../pipeline-options.ts'
 import { MessageIndex } from '../reading/message-index.ts'
 import { ParsedRecords } from '../reading/parsed-records.ts'
@@ -104,6 +106,16 @@ export class StoredView {
     const sources = { partitions: this.#all, store, clock, log: this.#backed, index: this.#index, deliveries }
     const traces = await traceEvents(sources, { messageId, ...asked })
     return traces.sort((a, b) => acceptedAt(a).localeCompare(acceptedAt(b)))
+  }
+
+  /** Parallel to the ids: a destination at rest; what its shards have comes from their owners. Undefined: unknown. */
+  async states(destinationIds: readonly string[]): Promise<(ShardState | undefined)[]> {
+    const deliveries = destinationIds.map((id) => this.#deliveries.byId.get(id))
+    return Promise.all(
+      deliveries.map(async (delivery) => {
+        return delivery && { ...(await shardState(delivery, this.#backed)), concurrency: 0 }
+      }),
+    )
   }
 
   outcomesNow(events: readonly FoundEvent[]) {

@@ -9,6 +9,11 @@ export const LONG_STEP_MS = 300_000
 const MAX_SHORT_STEPS = 360
 
 export interface StatsOptions extends SampledParts {
+  /**
+   * Several processes add to the stored steps: each writes its part every 10 s, and what is shown comes from the store. Then short
+   * steps are unknown: each process has only its own.
+   */
+  readonly isShared?: boolean
   readonly store: StatisticsStore
   readonly clock: Clock
   readonly logger: Logger
@@ -65,25 +70,26 @@ export class Stats {
   /** Time of the newest event of each source, ms since 1970. */
   lastEvents(): ReadonlyMap<string, number> {
     const all = new Map(this.#lastEvents)
-    for (const { sourceId, lastAt } of this.#options.ingest.sources()) all.set(sourceId, lastAt)
+    for (const { sourceId, lastAt } of this.#options.ingest.sources()) {
+      if (lastAt > (all.get(sourceId) ?? 0)) all.set(sourceId, lastAt)
+    }
     return all
   }
 
   /** Parallel to the subjects; for each step null if inactive, undefined if unknown. */
   async steps(range: StatsRange, subjects: readonly Subject[]): Promise<(Figures | null | undefined)[][]> {
     const known = new Map<number, ReadonlyMap<string, Figures>>()
+    const { isShared = false, store } = this.#options
+    if (isShared) this.#lastEvents = new Map(await store.lastEvents())
+    if (isShared && range.stepMs === SHORT_STEP_MS) return subjects.map(() => stepTimes(range).map(() => undefined))
     if (range.stepMs === SHORT_STEP_MS) for (const { at, figures } of this.#short) known.set(at, figures)
     else await this.#readLong(range, subjects, known)
     const asked = subjects.flatMap(([kind, id]) => (kind === 'destination' ? [id] : []))
     const current = await this.#current(range, asked)
     if (current !== undefined) known.set(current.at, joinedFigures(known.get(current.at), current.figures))
-    const times = Array.from(
-      { length: (range.to - range.from) / range.stepMs },
-      (_, i) => range.from + i * range.stepMs,
-    )
     return subjects.map(([kind, id]) => {
       const key = subjectKey(kind, id)
-      return times.map((at) => {
+      return stepTimes(range).map((at) => {
         const figures = known.get(at)
         return figures === undefined ? undefined : (figures.get(key) ?? null)
       })
@@ -99,6 +105,7 @@ export class Stats {
         step !== undefined && step.at >= from && step.at < to ? step.reasons.filter(isAsked) : [],
       )
     const current = await this.#current(range, [])
+    if (stepMs === SHORT_STEP_MS && this.#options.isShared === true) return []
     if (stepMs === SHORT_STEP_MS) return addedReasons(inMemory([...this.#short, current]))
     const stored = await this.#options.store.reasons({ from, to, destinationId })
     return addedReasons([...stored, ...inMemory([this.#long, current])])
@@ -154,7 +161,8 @@ export class Stats {
     const longAt = Math.floor(at / LONG_STEP_MS) * LONG_STEP_MS
     if (this.#long !== undefined && this.#long.at !== longAt) await this.#write()
     this.#long = joined(this.#long, { at: longAt, figures, reasons })
-    if (at + SHORT_STEP_MS >= longAt + LONG_STEP_MS) await this.#write()
+    const isLast = at + SHORT_STEP_MS >= longAt + LONG_STEP_MS
+    if (isLast || this.#options.isShared === true) await this.#write()
   }
 
   #addShort(step: StatsStep): void {
@@ -184,6 +192,10 @@ export class Stats {
       this.#options.logger.warn({ cause: (error as Error).message }, 'statistics could not be written')
     }
   }
+}
+
+function stepTimes({ from, to, stepMs }: StatsRange): number[] {
+  return Array.from({ length: (to - from) / stepMs }, (_, i) => from + i * stepMs)
 }
 
 function joined(earlier: StatsStep | undefined, later: StatsStep): StatsStep {
