@@ -106,7 +106,9 @@ export async function composeCluster(options: ComposeClusterOptions): Promise<Cl
   await configuration.apply(controlPlane.snapshot())
 
   const storage = { log: engines.log, disk: NO_FLOOR }
-  const ingest = roles.has('gateway') ? opened.use(openIngest({ ...shared, storage, parsed: NOT_KEPT, baseUrl })) : undefined
+  const ingest = roles.has('gateway')
+    ? opened.use(openIngest({ ...shared, storage, parsed: NOT_KEPT, baseUrl }))
+    : undefined
   const ofOperations = {
     ...{ ...shared, shownSettings, dashboardFolder, delivery, ingest: ingest?.counts },
     ...{ statistics: store.statistics, figures: store.figures },
@@ -116,7 +118,13 @@ export async function composeCluster(options: ComposeClusterOptions): Promise<Cl
     ...(ingest === undefined ? [] : [{ ...ingest, v2Routes: [] }, logPart(engines)]),
     ...(roles.has('control') ? controlParts(ofOperations, shared, statistics.stats) : []),
     ...[view, delivery].filter((part) => part !== undefined),
-    ...[{ ...control, checks: {} }, configurationPart(controlPlane, engines, shared), destinationCatalog, userCode, statistics],
+    ...[
+      { ...control, checks: {} },
+      configurationPart(controlPlane, engines, shared),
+      destinationCatalog,
+      userCode,
+      statistics,
+    ],
   ]
   const hasDashboard = dashboardFolder !== undefined && roles.has('control')
   const mounted = opened.use(await mount({ ...shared, parts, roles, hasDashboard }))

@@ -33,7 +33,11 @@ function refuseSchemas(request: IncomingMessage, response: ServerResponse): bool
 const missingRoutes: FastifyPluginAsync = async (app) => {
   const catalog = { action: 'delete', kind: 'catalog' } as const
   app.delete('/sources/:id/catalog', {
-    config: { role: 'admin', audited: catalog, describe: refused('Events', 'Purge the schema catalog of a source', NO_CATALOG) },
+    config: {
+      role: 'admin',
+      audited: catalog,
+      describe: refused('Events', 'Purge the schema catalog of a source', NO_CATALOG),
+    },
     handler: refuse('unavailable', NO_CATALOG),
   })
   app.post('/admin/rebuild-catalog', {

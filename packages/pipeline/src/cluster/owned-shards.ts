@@ -56,6 +56,8 @@ interface Claimed {
   pipeline: Pipeline | undefined
   readonly unfollow: (() => void)[]
   isEnding: boolean
+  /** Resolves when its pipeline has begun; rejects if it could not. */
+  begun: Promise<void>
 }
 
 /**
@@ -115,14 +117,23 @@ export class OwnedShards {
     // What this process did under an earlier lease must not be written under this one.
     await this.#leaving.get(lease.number)
     if (lease.signal.aborted) return
-    const claimed: Claimed = { lease, pipeline: undefined, unfollow: [], isEnding: false }
+    const claimed: Claimed = { lease, pipeline: undefined, unfollow: [], isEnding: false, begun: Promise.resolve() }
     this.#claimed.set(lease.number, claimed)
     lease.signal.addEventListener('abort', () => this.#lose(claimed), { once: true })
+    claimed.begun = this.#begin(claimed)
+    await claimed.begun
+    if (claimed.isEnding) return
+    await this.#options.onShards({ kind: 'begun', shard: { lease, pipeline: claimed.pipeline! } })
+  }
+
+  async #begin(claimed: Claimed): Promise<void> {
+    const { lease } = claimed
     for (const partition of partitionsOfShard(lease.number, this.#log)) {
       claimed.unfollow.push(await this.#log.follow(partition))
     }
+    const stored = await this.#options.store.spans.all()
     const newest = await this.#options.newest()
-    await this.#endRemoved(newest.configuration, [lease.number], true)
+    await this.#recordForgotten(stored, newest.configuration, lease.number)
     if (claimed.isEnding) return
     const pipeline = await Pipeline.start(this.#optionsOf(lease, newest))
     await this.#inTurn(async () => {
@@ -132,9 +143,6 @@ export class OwnedShards {
       }
       claimed.pipeline = pipeline
     })
-    // The lease may be lost since: then `#lose` has not seen the pipeline.
-    if (claimed.isEnding) await pipeline.stop(Promise.resolve())
-    else await this.#options.onShards({ kind: 'begun', shard: { lease, pipeline } })
   }
 
   /** Ends a shard in order: no new attempts, calls in flight end, outcomes are written. */
@@ -155,15 +163,11 @@ export class OwnedShards {
   async configure(change: SpannedConfiguration): Promise<void> {
     for (const id of this.#limits.keys()) if (!change.configuration.destinations.has(id)) this.#limits.delete(id)
     await this.#inTurn(async () => {
+      const before = this.#latest
       this.#latest = change
-      const { shards } = this
-      const removed = await Promise.all(shards.map(({ pipeline }) => pipeline.configure({ ...change, ends: [] })))
+      const removed = await Promise.all(this.shards.map(({ pipeline }) => pipeline.configure({ ...change, ends: [] })))
       await this.#record(removed.flat())
-      await this.#endRemoved(
-        change.configuration,
-        shards.map(({ lease }) => lease.number),
-        false,
-      )
+      if (before !== undefined) await this.#dropSpans(before.spans, change.configuration)
     })
   }
 
@@ -172,27 +176,32 @@ export class OwnedShards {
   }
 
   /**
-   * Spans of removed resources leave last: until then they show which removals an owner has not recorded.
+   * Records removals that the last owner of a shard has not recorded: the spans of their resources are still there.
    *
-   * @param isBegin whether the shards begin: then their last owner may not have recorded them.
+   * @param stored read before the configuration: a span that it does not have is of a resource that was removed, and not of
+   * one that was made since.
    */
-  async #endRemoved(configuration: Configuration, numbers: readonly number[], isBegin: boolean): Promise<void> {
+  async #recordForgotten(stored: readonly Span[], configuration: Configuration, shard: number): Promise<void> {
     const { store } = this.#options
-    const own = new Set(numbers.flatMap((number) => partitionsOfShard(number, this.#log)))
-    const stored = await store.spans.all()
-    const removed = stored.filter((span) => own.has(span.partition) && !isConfigured(span, configuration))
-    if (removed.length === 0) return
-    if (isBegin) {
-      const positions = await store.outcomes.positions()
-      const records = new RemovalRecords({ ...this.#options, partitions: () => [...own] })
-      await records.recordForgotten(removed, configuration, (reader, partition, stream) => {
-        const row = positions.find((each) => {
-          return each.reader === reader && each.partition === partition && each.stream === stream
-        })
-        return row?.position
+    const partitions = partitionsOfShard(shard, this.#log)
+    const forgotten = stored.filter((span) => partitions.includes(span.partition) && !isConfigured(span, configuration))
+    if (forgotten.length === 0) return
+    const positions = await store.outcomes.positions()
+    const records = new RemovalRecords({ ...this.#options, partitions: () => partitions })
+    await records.recordForgotten(forgotten, configuration, (reader, partition, stream) => {
+      const row = positions.find((each) => {
+        return each.reader === reader && each.partition === partition && each.stream === stream
       })
-    }
-    await store.spans.drop(removed)
+      return row?.position
+    })
+    await store.spans.drop(forgotten)
+  }
+
+  /** Spans of removed resources leave last: until then they show which removals an owner has not recorded. */
+  async #dropSpans(before: readonly Span[], configuration: Configuration): Promise<void> {
+    const own = this.partitions
+    const removed = before.filter((span) => own.includes(span.partition) && !isConfigured(span, configuration))
+    if (removed.length > 0) await this.#options.store.spans.drop(removed)
   }
 
   /** The lease is lost: nothing of the shard may be sent or written from here on. */
@@ -204,7 +213,7 @@ export class OwnedShards {
       void this.#options.onShards({ kind: 'ending', shard: { lease, pipeline }, isLost: true })
     }
     this.#forget(claimed)
-    const left = this.#leave(lease.number, pipeline)
+    const left = this.#leave(claimed, this.#leaving.get(lease.number))
     this.#leaving.set(lease.number, left)
     void left.finally(() => {
       if (this.#leaving.get(lease.number) === left) this.#leaving.delete(lease.number)
@@ -212,13 +221,16 @@ export class OwnedShards {
   }
 
   /** Without an epoch, the fence refuses every outcome that its lanes have collected. */
-  async #leave(number: number, pipeline: Pipeline | undefined): Promise<void> {
+  async #leave(claimed: Claimed, earlier: Promise<void> | undefined): Promise<void> {
     try {
-      await this.#leaving.get(number)
-      await pipeline?.stop(Promise.resolve())
+      await earlier
+      // It may just be beginning.
+      await claimed.begun.catch(() => {})
+      await claimed.pipeline?.stop(Promise.resolve())
       await this.#options.store.flush()
     } catch (error) {
-      this.#options.logger.warn({ shard: number, err: error as Error }, 'a lost shard did not end in order')
+      const fields = { shard: claimed.lease.number, err: error as Error }
+      this.#options.logger.warn(fields, 'a lost shard did not end in order')
     }
   }
 

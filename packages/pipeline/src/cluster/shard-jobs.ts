@@ -94,7 +94,9 @@ class ShardWork {
     for (const [id, run] of this.#runs) if (!ids.has(id)) await this.#end(id, run)
     let running = 0
     for (const job of unfinished) {
-      if (job.isDryRun || this.#isHalted) continue
+      // Dead letters are counted before any of them is taken.
+      const isCountedFirst = job.over.origin === 'dead_letters' && job.matched === null
+      if (job.isDryRun || isCountedFirst || this.#isHalted) continue
       const run = this.#runs.get(job.id) ?? (await this.#open(job))
       if (run === undefined || this.#finished.has(job.id)) continue
       await this.#steer(run, job.state === 'paused' || ++running > MAX_RUNNING)
