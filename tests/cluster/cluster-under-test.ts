@@ -52,6 +52,15 @@ export class ClusterUnderTest implements AsyncDisposable {
     return server
   }
 
+  /** A start that must fail. @returns what it says. */
+  async refused(more: Environment): Promise<string> {
+    const folder = path.join(this.#folder, `${++this.#started}`)
+    await using server = new ServerProcess({ ...this.settings, MILLRACE_DATA_DIR: folder, ...more })
+    const code = await server.exited
+    if (code !== 1) throw new Error(`the start ended with ${code}`)
+    return server.stderr
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all(this.processes.map((server) => server[Symbol.asyncDispose]()))
     await this.schema[Symbol.asyncDispose]()

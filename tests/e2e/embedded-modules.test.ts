@@ -11,9 +11,14 @@ const CLUSTER_ONLY = [
   /\/packages\/postgres\//,
   /\/node_modules\/pg(-[^/]+)?\//,
   /postgres-(control-store|dialect)\.ts$/,
+  /\/store\/postgres\//,
+  /\/packages\/log\/src\/kafka\//,
+  /\/@platformatic\/kafka\//,
+  /\/packages\/pipeline\/src\/cluster\//,
+  /\/apps\/server\/src\/cluster\//,
 ]
 
-test('an embedded server loads no module of Postgres, at its start and while it accepts and configures', async () => {
+test('an embedded server loads no module of a cluster, at its start and while it accepts and configures', async () => {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'millrace-modules-'))
   const loaded = join(folder.path, 'modules')
   const recorder = pathToFileURL(join(import.meta.dirname, './module-recorder.ts')).href

@@ -1,5 +1,5 @@
 import type { FigureStore, ShardFigures } from '@millrace/delivery'
-import { type OwnedShard, type OwnedShards, type ShardState, Turns } from '@millrace/pipeline/cluster'
+import { type HeldShard, type OwnedShards, type ShardState, Turns } from '@millrace/pipeline/cluster'
 import type { Clock } from '@millrace/std'
 import type { ServerLogger } from '../logger.ts'
 
@@ -48,7 +48,7 @@ export class ShardReports {
   }
 
   /** The last figures of a shard that is given back. */
-  end(shard: OwnedShard): Promise<void> {
+  end(shard: HeldShard): Promise<void> {
     const done = this.#writing.then(() => this.#write([shard]))
     this.#writing = done.catch(() => {})
     return this.#writing
@@ -64,7 +64,7 @@ export class ShardReports {
     if (this.#count++ % 2 === 0) await this.write()
   }
 
-  async #write(shards: readonly OwnedShard[]): Promise<void> {
+  async #write(shards: readonly HeldShard[]): Promise<void> {
     if (shards.length === 0) return
     const { figures, configuration } = this.#options
     await figures.write(await Promise.all(shards.map((shard) => figuresOf(shard, configuration()))))
@@ -72,7 +72,7 @@ export class ShardReports {
 }
 
 async function figuresOf(
-  { lease, pipeline }: OwnedShard,
+  { lease, pipeline }: HeldShard,
   { destinations, connections }: ConfiguredIds,
 ): Promise<ShardFigures> {
   const states = (await pipeline.states([...destinations.keys()])).filter((state) => state !== undefined)

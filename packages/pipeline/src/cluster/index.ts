@@ -9,8 +9,8 @@ export type { ClusterLog } from './cluster-log.ts'
 export { JobDesk } from './job-desk.ts'
 export { JobLead } from './job-lead.ts'
 export {
+  type HeldShard,
   isConfigured,
-  type OwnedShard,
   OwnedShards,
   type OwnedShardsOptions,
   type ShardChange,

@@ -41,11 +41,11 @@ export interface OwnedShardsOptions
 
 /** `isLost`: another process may own it; else it ends in order, and its lanes still work. */
 export type ShardChange =
-  | { readonly kind: 'begun'; readonly shard: OwnedShard }
-  | { readonly kind: 'ending'; readonly shard: OwnedShard; readonly isLost: boolean }
+  | { readonly kind: 'begun'; readonly shard: HeldShard }
+  | { readonly kind: 'ending'; readonly shard: HeldShard; readonly isLost: boolean }
 
 /** A shard that delivers in this process. */
-export interface OwnedShard {
+export interface HeldShard {
   readonly lease: ShardLease
   readonly pipeline: Pipeline
 }
@@ -87,8 +87,8 @@ export class OwnedShards {
   }
 
   /** Those that deliver, by number. */
-  get shards(): readonly OwnedShard[] {
-    const begun = [...this.#claimed.values()].filter((each): each is Claimed & OwnedShard => {
+  get shards(): readonly HeldShard[] {
+    const begun = [...this.#claimed.values()].filter((each): each is Claimed & HeldShard => {
       return each.pipeline !== undefined && !each.isEnding
     })
     return begun.sort((a, b) => a.lease.number - b.lease.number)

@@ -5,7 +5,7 @@ import type { Configuration } from '../following/configuration.ts'
 import type { JobDeps } from '../jobs/job-context.ts'
 import { JobRun } from '../jobs/job-run.ts'
 import type { LogScan } from '../jobs/log-scan.ts'
-import type { OwnedShard } from './owned-shards.ts'
+import type { HeldShard } from './owned-shards.ts'
 import { Turns } from './turns.ts'
 
 const LOOK_MS = 1_000
@@ -39,13 +39,13 @@ export class ShardJobs {
     this.#turns.start()
   }
 
-  begin(shard: OwnedShard): void {
+  begin(shard: HeldShard): void {
     this.#works.set(shard.lease.number, new ShardWork(shard, this.#options))
     this.#turns.wake()
   }
 
   /** Starts no more events of the shard; what its lanes have goes on. */
-  async end({ lease }: OwnedShard): Promise<void> {
+  async end({ lease }: HeldShard): Promise<void> {
     const work = this.#works.get(lease.number)
     if (work?.shard.lease !== lease) return
     this.#works.delete(lease.number)
@@ -71,7 +71,7 @@ export class ShardJobs {
 
 /** The jobs of one shard. */
 class ShardWork {
-  readonly shard: OwnedShard
+  readonly shard: HeldShard
   readonly #options: ShardJobsOptions
   readonly #runs = new Map<string, JobRun>()
   /** Runs that have reached the end of their parts. */
@@ -79,7 +79,7 @@ class ShardWork {
   #hasBegun = false
   #isHalted = false
 
-  constructor(shard: OwnedShard, options: ShardJobsOptions) {
+  constructor(shard: HeldShard, options: ShardJobsOptions) {
     this.shard = shard
     this.#options = options
   }

@@ -1,6 +1,6 @@
 import { INTERNAL_ERROR } from '@millrace/delivery'
 import { type DeliveryCounts, type DeliveryHost, ENDED_THE_PROCESS } from '@millrace/pipeline'
-import { counter, gauges, type MetricSample } from '../http/prometheus-text.ts'
+import { counter, gauges, type MetricSample } from './http/prometheus-text.ts'
 
 const INTERNAL_REASONS = [INTERNAL_ERROR, ENDED_THE_PROCESS]
 
