@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 
 // The suffix of a test file says what it needs:
@@ -10,8 +11,8 @@ const suffixes = ['external', 'chaos', 'long']
 
 export default defineConfig({
   test: {
-    // Vitest keeps one core for itself, which on two is half of them.
-    maxWorkers: '100%',
+    // A test file waits now and then for a disk, a process or a browser: half as many files again as cores are at work.
+    maxWorkers: Math.ceil(availableParallelism() * 1.5),
     projects: [
       {
         test: {
@@ -22,6 +23,7 @@ export default defineConfig({
           // A process for each file spends half of its time on loading what the one before it had.
           isolate: false,
           testTimeout: 20_000,
+          expect: { poll: { timeout: 10_000 } },
         },
       },
       ...suffixes.map((name) => ({

@@ -11,10 +11,14 @@ export type EndMessage =
   | { readonly throwUnhandled: 'exception' | 'rejection' }
   | { readonly listThreads: true }
 
+/** Names a thread that ends as soon as it has begun to start. */
+const END_AT_START = process.env['END_THREAD_AT_START']
+
 const threads = new Map<string, Worker>()
 process.on('worker', (worker) => {
   const name = worker.threadName ?? ''
   threads.set(name, worker)
+  if (name === END_AT_START) void worker.terminate()
   worker.once('exit', () => {
     if (threads.get(name) === worker) threads.delete(name)
   })

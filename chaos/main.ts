@@ -4,18 +4,22 @@ import { programs } from './programs.ts'
 import { Progress } from './progress.ts'
 import { carryOut } from './run.ts'
 
-// npm run chaos [-- R1 R7 …] [--short] [--seed n]
+// npm run chaos [-- R1 R7 …] [--short] [--seed n] [--threads n]
+
+const MAX_THREADS = 16
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { short: { type: 'boolean', default: false }, seed: { type: 'string' } },
+  options: { short: { type: 'boolean', default: false }, seed: { type: 'string' }, threads: { type: 'string' } },
 })
 const unknown = positionals.find((id) => !programs.some((program) => program.id === id))
 const given = values.seed === undefined ? undefined : Number(values.seed)
-if (unknown !== undefined || (given !== undefined && !Number.isSafeInteger(given))) {
+const threads = values.threads === undefined ? undefined : Number(values.threads)
+const isThreadCount = threads === undefined || (Number.isInteger(threads) && threads >= 1 && threads <= MAX_THREADS)
+if (unknown !== undefined || (given !== undefined && !Number.isSafeInteger(given)) || !isThreadCount) {
   console.error(
     unknown === undefined
-      ? `--seed takes a whole number, not ${values.seed}`
+      ? `--seed takes a whole number, --threads one from 1 to ${MAX_THREADS}`
       : `No program ${unknown}; there are ${programs.map(({ id }) => id).join(', ')}`,
   )
   process.exit(64)
@@ -28,7 +32,7 @@ const size = values.short ? 'short' : 'full'
 for (const program of programs.filter(({ id }) => positionals.length === 0 || positionals.includes(id))) {
   using progress = new Progress(`${program.id} ${program.title}`)
   const seed = given ?? Math.floor(Math.random() * 2 ** 31)
-  const { verdict, line } = await carryOut(program, { size, seed, say: (what) => progress.say(what) })
+  const { verdict, line } = await carryOut(program, { size, seed, threads, say: (what) => progress.say(what) })
   progress.end()
   console.log(line)
   if (verdict === 'BROKEN') process.exitCode = 1

@@ -40,6 +40,8 @@ export interface ProductOptions {
 
 /** The product as people start it: a process that is seen and broken from outside only. */
 export class Product implements AsyncDisposable {
+  /** Of every product of the run that goes on. */
+  static deliveryThreads = 1
   /** The exit code, once all its output is here; null when a signal ended it. */
   readonly exited: Promise<number | null>
   /** The newest lines of its log. */
@@ -191,6 +193,7 @@ function plain(folder: string): Record<string, string> {
     MILLRACE_API_RPM: '0',
     MILLRACE_MIN_FREE_DISK_MB: '0',
     MILLRACE_OWNER_TOKEN: OWNER_TOKEN,
+    MILLRACE_DELIVERY_THREADS: String(Product.deliveryThreads),
     SERVICE_ADMIN_PASSWORD: SCHEMA_PASSWORD,
     NODE_COMPILE_CACHE: path.join(ROOT, 'node_modules/.cache/compile'),
   }

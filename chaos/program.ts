@@ -7,6 +7,8 @@ export interface Program {
   readonly title: string
   /** It is given up, and counts as broken, after this time. The short form is what CI runs. */
   readonly limitSeconds: Readonly<Record<Size, number>>
+  /** Delivery threads of the product unless a run says otherwise. Default 1. */
+  readonly threads?: number
   /** Why it cannot be done on this machine. */
   readonly cannotRun?: () => string | undefined
   /** @returns what was counted, for its line: `200 kills`, `0 lost`. @throws Error if it cannot go on: it is broken then. */

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { randomFrom } from '@millrace/std'
 import { takeAllDisksAway } from './machine.ts'
-import { endAllProducts } from './product.ts'
+import { endAllProducts, Product } from './product.ts'
 import type { Program, Run, Size } from './program.ts'
 
 /** After a program is given up, for what it opened. */
@@ -22,11 +22,14 @@ export interface Result {
 export interface CarryOutOptions {
   readonly size: Size
   readonly seed: number
+  /** Delivery threads of the product; those of the program unless given. */
+  readonly threads?: number | undefined
   readonly say: (what: string) => void
 }
 
 /** Runs a program within its time. Never rejects: whatever it throws is what broke. */
-export async function carryOut(program: Program, { size, seed, say }: CarryOutOptions): Promise<Result> {
+export async function carryOut(program: Program, options: CarryOutOptions): Promise<Result> {
+  const { size, seed, say, threads = program.threads ?? 1 } = options
   const { id, limitSeconds } = program
   const reason = program.cannotRun?.()
   if (reason !== undefined) return { verdict: 'skipped', line: `${id} skipped ${reason}` }
@@ -34,6 +37,7 @@ export async function carryOut(program: Program, { size, seed, say }: CarryOutOp
   const broken: string[] = []
   const over = new AbortController()
   await using folder = await mkdtempDisposable(join(tmpdir(), `millrace-chaos-${id.toLowerCase()}-`))
+  Product.deliveryThreads = threads
   const run = newRun({ size, seed, say, folder: folder.path, signal: over.signal, broken })
   const running = program.run(run).catch((error: Error) => {
     broken.push(error.message)
@@ -47,9 +51,10 @@ export async function carryOut(program: Program, { size, seed, say }: CarryOutOp
   await Promise.race([running, delay(CLOSING_MS, undefined, { ref: false })])
   takeAllDisksAway()
   const took = Math.round((performance.now() - startedAt) / 1_000)
+  const of = threads === 1 ? '' : `${threads} threads, `
   const verdict = broken.length === 0 ? 'held' : 'BROKEN'
   const texts = [...broken.map((each) => each.split('\n')[0]), facts?.join(', ') ?? ''].filter((text) => text !== '')
-  return { verdict, line: `${id.padEnd(3)} ${verdict.padEnd(6)} ${texts.join('; ')} (seed ${seed}, ${took} s)` }
+  return { verdict, line: `${id.padEnd(3)} ${verdict.padEnd(6)} ${texts.join('; ')} (seed ${seed}, ${of}${took} s)` }
 }
 
 type Given = CarryOutOptions & Pick<Run, 'folder' | 'signal'> & { readonly broken: string[] }

@@ -1,5 +1,5 @@
 import type { Arrivals } from './arrivals.ts'
-import type { Product } from './product.ts'
+import { Product } from './product.ts'
 import { counted, type Run } from './program.ts'
 import type { Webhook } from './webhooks.ts'
 
@@ -10,9 +10,13 @@ export interface Made {
   readonly destinationIds: readonly string[]
 }
 
-/** Makes a source with a destination connected to it for each URL. */
+/** More than threads, so that each delivers some of the users of one source. */
+const ORDER_SHARDS = 16
+
+/** Makes a source with a destination connected to it for each URL. With several delivery threads, all of them deliver its events. */
 export async function makeSource(product: Product, urls: readonly string[]): Promise<Made> {
-  const { source } = await product.call('POST', '/v2/sources', { name: 'Load', type: 'HTTP' })
+  const config = Product.deliveryThreads === 1 ? {} : { config: { orderShards: ORDER_SHARDS } }
+  const { source } = await product.call('POST', '/v2/sources', { name: 'Load', type: 'HTTP', ...config })
   const destinationIds: string[] = []
   for (const url of urls) destinationIds.push(await addDestination(product, source.id, url))
   return { sourceId: source.id, writeKey: source.writeKey, destinationIds }

@@ -12,7 +12,7 @@ const DRAIN_MS = 180_000
 const FAULT_EXIT_CODE = 70
 const LAST_LINE = /^Millrace ended: .*\. All acknowledged events are on disk; start it again\.$/
 
-const ENVIRONMENT = { MILLRACE_UNCLEAN_ENDS: '0', MILLRACE_DELIVERY_THREADS: '2' }
+const ENVIRONMENT = { MILLRACE_UNCLEAN_ENDS: '0' }
 
 /** Those that write or deliver, and what nothing catches: the process ends. */
 const FAULTS: readonly EndMessage[] = [
@@ -33,6 +33,7 @@ export const threads: Program = {
   id: 'R13',
   title: 'threads that end under load',
   limitSeconds: { short: 240, full: 2_400 },
+  threads: 2,
   async run(run) {
     await using webhooks = await Webhooks.open(2)
     const [watched] = webhooks.all as [Hook, Hook]

@@ -1,3 +1,7 @@
 import { testPrograms } from './program-tests.ts'
 
+/** Those in which threads could lose, repeat, reorder or hold up events. */
+const WITH_THREADS = ['R1', 'R2', 'R4', 'R5', 'R5b', 'R6', 'R8', 'R11', 'R12']
+
 testPrograms(() => true)
+testPrograms((id) => WITH_THREADS.includes(id), 4)

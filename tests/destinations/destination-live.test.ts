@@ -49,7 +49,8 @@ beforeEach(() => {
 
 async function live(words: string[], env: Record<string, string> = {}) {
   const program = path.join(ROOT, 'scripts/new-destination/live.ts')
-  const child = spawn(process.execPath, [program, ...words], { env: { PATH: process.env['PATH'], ...env } })
+  const { PATH, NODE_COMPILE_CACHE } = process.env
+  const child = spawn(process.execPath, [program, ...words], { env: { PATH, NODE_COMPILE_CACHE, ...env } })
   let text = ''
   for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (part) => (text += part))
   const status = await new Promise<number | null>((resolve) => child.on('close', resolve))

@@ -297,7 +297,9 @@ let services: Services
 let env: DevEnv
 beforeAll(async () => {
   services = await Services.open()
-  env = await DevEnv.open({ settings: { MILLRACE_EGRESS_PROXY: services.proxyUrl } })
+  // Other threads do not trust the certificate of the services.
+  const settings = { MILLRACE_EGRESS_PROXY: services.proxyUrl, MILLRACE_DELIVERY_THREADS: '1' }
+  env = await DevEnv.open({ settings })
 })
 afterAll(async () => {
   await env?.[Symbol.asyncDispose]()

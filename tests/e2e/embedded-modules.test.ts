@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { expect, test } from 'vitest'
-import { PLAIN, ServerProcess } from './server-process.ts'
+import { type Environment, PLAIN, ServerProcess } from './server-process.ts'
 
 /** Of a cluster only: contracts/cluster.md [K1]. */
 const CLUSTER_ONLY = [
@@ -18,15 +18,40 @@ const CLUSTER_ONLY = [
   /\/apps\/server\/src\/cluster\//,
 ]
 
+/** What only the main thread uses. */
+const NOT_IN_DELIVERY = [
+  /\/packages\/(control-plane|gateway|openapi)\/(?!src\/resources\/source\.ts)/,
+  /\/node_modules\/(kysely|ajv|fastify|@sinclair|typebox)\//,
+  /\/transformations\/src\/host\//,
+  /\/destinations\/src\/types\/(?!webhook\/)/,
+]
+
+test('a delivery thread loads what it delivers with: of the destination types, the configured ones', async () => {
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'millrace-modules-'))
+  const loaded = join(folder.path, 'modules')
+  await using server = await ServerProcess.start({
+    ...recording(loaded),
+    MILLRACE_DATA_DIR: join(folder.path, 'data'),
+    MILLRACE_DELIVERY_THREADS: '2',
+  })
+  const headers = { authorization: `Bearer ${PLAIN['MILLRACE_OWNER_TOKEN']}` }
+  const config = { webhookUrl: 'http://127.0.0.1:9/hook' }
+  const body = JSON.stringify({ name: 'Hook', type: 'WEBHOOK', config })
+  const { status } = await fetch(`${server.url}/v2/destinations`, { method: 'POST', headers, body })
+  expect(status).toBe(200)
+  const modules = readFileSync(loaded, 'utf8')
+    .split('\n')
+    .filter((line) => line.startsWith('delivery-1 '))
+  expect(modules.filter((url) => NOT_IN_DELIVERY.some((pattern) => pattern.test(url)))).toEqual([])
+  expect(modules.some((url) => url.endsWith('/types/webhook/webhook.ts'))).toBe(true)
+})
+
 test('an embedded server loads no module of a cluster, at its start and while it accepts and configures', async () => {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'millrace-modules-'))
   const loaded = join(folder.path, 'modules')
-  const recorder = pathToFileURL(join(import.meta.dirname, './module-recorder.ts')).href
   await using server = await ServerProcess.start({
-    ...PLAIN,
+    ...recording(loaded),
     MILLRACE_DATA_DIR: join(folder.path, 'data'),
-    NODE_OPTIONS: `--import ${recorder}`,
-    MODULES_LOADED: loaded,
   })
   const headers = { authorization: `Bearer ${PLAIN['MILLRACE_OWNER_TOKEN']}` }
   const body = JSON.stringify({ name: 'Cinema', type: 'HTTP' })
@@ -41,3 +66,9 @@ test('an embedded server loads no module of a cluster, at its start and while it
   // It records what is loaded.
   expect(modules.some((url) => url.endsWith('/sqlite-control-store.ts'))).toBe(true)
 })
+
+/** Writes to a file which modules the server loads. */
+function recording(loaded: string): Environment {
+  const recorder = pathToFileURL(join(import.meta.dirname, './module-recorder.ts')).href
+  return { ...PLAIN, NODE_OPTIONS: `--import ${recorder}`, MODULES_LOADED: loaded }
+}

@@ -14,7 +14,8 @@ let environment: Environment
 
 beforeEach(async () => {
   folder = await mkdtempDisposable(join(tmpdir(), 'millrace-faults-'))
-  environment = { ...PLAIN, MILLRACE_DATA_DIR: folder.path }
+  // Delivery threads lose their ports to a thread that ends: that is no fault of theirs.
+  environment = { ...PLAIN, MILLRACE_DATA_DIR: folder.path, MILLRACE_DELIVERY_THREADS: '2' }
 })
 afterEach(() => folder.remove())
 
@@ -77,6 +78,21 @@ test.each([
     expect(sink.received.map(({ json }) => json.messageId)).toEqual(['m-1'])
   },
 )
+
+test.each([
+  ['log', 'the log thread ended'],
+  ['delivery', 'the delivery thread ended'],
+  ['delivery-2', 'delivery thread 2 ended'],
+])('%s ends while the server starts: it says so and ends with 70, and the next start works', async (thread, what) => {
+  await using server = new ServerProcess({ ...environment, END_THREAD_AT_START: thread }, { canBeTold: true })
+  expect(await server.exited, server.stderr).toBe(70)
+  const last = server.stderr.trimEnd().split('\n').at(-1)
+  expect(last).toBe(`Millrace ended: ${what}. All acknowledged events are on disk; start it again.`)
+  expect(server.stdout).not.toContain('is ready')
+
+  await using again = await ServerProcess.start(environment)
+  expect(await again.stop()).toBe(0)
+})
 
 test('while outcomes cannot be recorded none is shown, and the event is delivered again after the start', async () => {
   await using sink = await Sink.open()

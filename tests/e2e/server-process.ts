@@ -15,6 +15,8 @@ export type Environment = Readonly<Record<string, string>>
 
 /** For a server that a test starts as a process: any port, no sample events, no limits of the machine it runs on. */
 export const PLAIN: Environment = {
+  // The whole suite also runs with several threads.
+  MILLRACE_DELIVERY_THREADS: process.env['MILLRACE_DELIVERY_THREADS'] ?? '1',
   MILLRACE_PORT: '0',
   MILLRACE_QUICKSTART: 'off',
   MILLRACE_API_RPM: '0',

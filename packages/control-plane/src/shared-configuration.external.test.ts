@@ -101,6 +101,47 @@ test('eight sources made one after the other, by two processes, lie in eight par
   expect(one.plane.sources.list().map(({ partition }) => partition)).toEqual([0, 1, 2, 3, 4, 5, 6, 7])
 })
 
+test('what the delivery side stores with a change is stored with it and its audit entry, or nothing is', async () => {
+  await pool.query('CREATE TABLE beside (revision bigint PRIMARY KEY, ends text NOT NULL)')
+  await using one = await openPlane()
+  await using other = await openPlane()
+  let fault: 'before' | 'inside' | undefined
+  for (const { plane, deliveries } of [one, other]) {
+    plane.attach({
+      waiting: (scope) => deliveries.waiting(scope),
+      countByRules: (asked) => deliveries.countByRules(asked),
+      changed: (before, after) => deliveries.changed(before, after),
+      async beside({ revision, sources }) {
+        if (fault === 'before') throw new Error('the log does not answer')
+        return async (queries) => {
+          await queries.run('INSERT INTO beside VALUES ($1, $2)', [revision, `${sources.size} sources`])
+          const [row] = await queries.rows<{ revision: number }>('SELECT revision FROM workspace')
+          expect(row, 'it sees the change').toEqual({ revision })
+          if (fault === 'inside') throw new Error('refused')
+        }
+      },
+    })
+  }
+  const first = one.plane.snapshot().revision
+  await Promise.all([one, other].flatMap((plane) => [plane.source({ name: 'A' }), plane.source({ name: 'B' })]))
+  const stored = async () => (await pool.query<{ revision: number }>('SELECT revision FROM beside ORDER BY 1')).length
+  expect(await stored()).toBe(4)
+  await expect.poll(() => [one, other].map(({ plane }) => plane.snapshot().revision)).toEqual([first + 4, first + 4])
+
+  for (fault of ['before', 'inside'] as const) {
+    const audited = (await one.ok('GET', '/v2/audit-log')).entries.length
+    expect((await one.send('POST', '/v2/sources', { body: { name: 'C', type: 'HTTP' } })).status).toBe(503)
+    expect([await stored(), (await one.ok('GET', '/v2/audit-log')).entries.length]).toEqual([4, audited])
+    expect(one.plane.snapshot().revision).toBe(first + 4)
+  }
+  fault = undefined
+  await one.source({ name: 'C' })
+  expect(await stored()).toBe(5)
+  // Accounts are no configuration.
+  await one.token('viewer')
+  expect(await stored()).toBe(5)
+})
+
 test('while Postgres is away the last snapshot stays, with its age, and writes answer 503; then all goes on', async () => {
   await using plane = await openPlane()
   const source = await plane.source()

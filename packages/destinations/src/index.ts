@@ -52,3 +52,4 @@ export {
   trustedHostsOf,
   wantsEvent,
 } from './shield.ts'
+export { TypesOnDemand } from './types-on-demand.ts'

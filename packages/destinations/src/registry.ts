@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'
-import path from 'node:path'
+import { createRequire } from 'node:module'
 import { isNestedDeeper, type JsonObject } from '@millrace/protocol'
-import { Ajv, type ValidateFunction } from 'ajv'
+import type { Ajv, ValidateFunction } from 'ajv'
 import { type ConfigFault, faultsOf } from './config/config-fault.ts'
 import { reservedKind } from './config/reserved-names.ts'
 import type { DestinationModule } from './definition.ts'
+import { TYPES_FOLDER } from './types-folder.ts'
 
-const TYPES_FOLDER = path.join(import.meta.dirname, 'types')
+const require = createRequire(import.meta.url)
 const MAX_CONFIG_BYTES = 64 * 1024
 /** Schemas and templates follow a config by recursion. */
 const MAX_CONFIG_LEVELS = 200
@@ -32,7 +33,7 @@ export class DestinationRegistry {
   readonly #modules: ReadonlyMap<string, DestinationModule>
   readonly #validators = new Map<string, ValidateFunction>()
   readonly #now: () => number
-  readonly #ajv = new Ajv({ strict: false, allErrors: true, verbose: true })
+  #ajv: Ajv | undefined
   readonly #more: MoreTypes
 
   constructor(modules: Iterable<DestinationModule>, { now = Date.now, more = NO_MORE }: RegistryOptions = {}) {
@@ -80,10 +81,17 @@ export class DestinationRegistry {
     const { name, configSchema } = module.definition
     let validate = this.#validators.get(name)
     if (validate === undefined) {
+      this.#ajv ??= newAjv()
       validate = this.#ajv.compile(configSchema)
       this.#validators.set(name, validate)
     }
     if (!validate(config)) return faultsOf(validate.errors!)
     return [...(module.faults?.(config, this.#now()) ?? []), ...(module.remote?.faultsIn(config) ?? [])]
   }
+}
+
+/** Loaded by the first check: threads that only deliver check nothing. */
+function newAjv(): Ajv {
+  const { Ajv: Compiler } = require('ajv') as typeof import('ajv')
+  return new Compiler({ strict: false, allErrors: true, verbose: true })
 }

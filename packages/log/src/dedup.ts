@@ -1,4 +1,5 @@
-import { type EventRecord, MESSAGE_HASH_BYTES, messageHash } from '@millrace/protocol'
+import { messageHash } from '@millrace/protocol/message-id'
+import { type EventRecord, MESSAGE_HASH_BYTES } from '@millrace/protocol/record'
 
 /** Longest window of a source, and retention of the keys of an attempt. */
 export const MAX_DEDUP_WINDOW_MS = 86_400_000

@@ -1,4 +1,4 @@
-import type { EventRecord, Route } from '@millrace/protocol'
+import type { EventRecord, Route } from '@millrace/protocol/record'
 import type { Dedup } from './dedup.ts'
 
 /** Live events, and backfills (history sent in bulk). Events are ordered within a stream, not across streams. */

@@ -1,4 +1,4 @@
-import { decodeRecord } from '@millrace/protocol'
+import { decodeRecord } from '@millrace/protocol/record'
 import type { Offset, StoredRecord } from './event-log.ts'
 
 /*

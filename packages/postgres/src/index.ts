@@ -1,6 +1,7 @@
-export { leaseSchema, lostLeases } from './leases/lease-table.ts'
+export { assertHeld, LeaseLostError, leaseSchema, lostLeases } from './leases/lease-table.ts'
 export type { HeldLease, Lease, LeasedWork, LeaseKey, Leases, MemberDescription } from './leases/leases.ts'
 export { PostgresLeases, type PostgresLeasesOptions } from './leases/postgres-leases.ts'
+export { SingleTask, type SingleTaskOptions } from './leases/single-task.ts'
 export {
   checkSchema,
   type MigrationStep,

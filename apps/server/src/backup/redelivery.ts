@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { type Span, SqliteDeliveryStore } from '@millrace/delivery'
 import { SqliteEventLog, STREAMS } from '@millrace/log'
 import type { Clock } from '@millrace/std'
+import { LOG_PARTITIONS } from '../log-partitions.ts'
 
 /** Undelivered events of one destination. */
 export interface Redelivery {
@@ -26,7 +27,8 @@ export async function redeliveries(
   try {
     const positions = await store.outcomes.positions()
     const notBefore = Math.max(0, ...positions.map(({ position }) => position.offset))
-    await using log = await SqliteEventLog.open({ directory: join(folder, 'log'), clock, notBefore })
+    const directory = join(folder, 'log')
+    await using log = await SqliteEventLog.open({ directory, partitions: LOG_PARTITIONS, clock, notBefore })
     const spans = await store.spans.all()
     const partitions = [...Array(log.partitions).keys()]
     const found: Redelivery[] = []

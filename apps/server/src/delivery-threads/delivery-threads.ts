@@ -34,17 +34,13 @@ export function deliveryThreads(count: number, needs: ThreadNeeds): OpenShards<R
       memory: SharedMemoryBudget.of(needs.settings.deliveryMemoryBytes),
       limits: new LimitsByDestination(),
     }
-    const shards: RemoteShard[] = []
     const watched = () => watchedNow(context, controlPlane)
-    try {
-      for (let number = 1; number <= count; number++) {
-        const partitions = [...Array(log.partitions).keys()].filter((partition) => partition % count === number - 1)
-        shards.push(await startThread(number, partitions, watched(), shared, context, needs))
-      }
-    } catch (error) {
-      await Promise.all(shards.map((shard) => shard.stop(Promise.resolve())))
-      throw error
-    }
+    const shards = await allOrNone(
+      Array.from({ length: count }, (_, i) => {
+        const partitions = [...Array(log.partitions).keys()].filter((partition) => partition % count === i)
+        return startThread({ number: i + 1, count }, partitions, watched(), shared, context, needs)
+      }),
+    )
     const tellAll = () => {
       const now = watched()
       for (const shard of shards) shard.watch(now)
@@ -57,6 +53,16 @@ export function deliveryThreads(count: number, needs: ThreadNeeds): OpenShards<R
     })
     return shards
   }
+}
+
+/** They start at the same time, each on a processor of its own. If one cannot start, the others stop. */
+async function allOrNone(starts: readonly Promise<RemoteShard>[]): Promise<RemoteShard[]> {
+  const results = await Promise.allSettled(starts)
+  const started = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []))
+  const failed = results.find((result) => result.status === 'rejected')
+  if (failed === undefined) return started
+  await Promise.allSettled(started.map((shard) => shard.stop(Promise.resolve())))
+  throw failed.reason
 }
 
 /** What all threads share. */
@@ -76,7 +82,7 @@ class LimitsByDestination {
 }
 
 function startThread(
-  number: number,
+  { number, count }: { readonly number: number; readonly count: number },
   partitions: readonly number[],
   watched: Watched,
   shared: Shared,
@@ -91,6 +97,7 @@ function startThread(
       ...{ egressAllow, egressDeny, egressProxy, host, httpTimeoutMs },
       ...{ isDestinationCatalogOn, destinationCatalogWorkers, destinationCatalogMemoryMb },
     },
+    threads: count,
     log: log.share(),
     store: store.connect(),
     host: hostPort(needs),

@@ -1,11 +1,11 @@
 import { type MessagePort, workerData } from 'node:worker_threads'
-import { type SourceType, sourceClass } from '@millrace/control-plane'
+import { type SourceType, sourceClass } from '@millrace/control-plane/source'
 import { ConnectedDeliveryStore, SharedMemoryBudget } from '@millrace/delivery'
 import { DestinationCatalog } from '@millrace/destination-catalog'
-import { DestinationRegistry } from '@millrace/destinations'
+import { TypesOnDemand } from '@millrace/destinations'
 import { type SharedLog, ThreadEventLog } from '@millrace/log'
 import { serveShard, tellHost } from '@millrace/pipeline/thread'
-import { systemClock as clock } from '@millrace/std'
+import { systemClock as clock, ThreadEndedError } from '@millrace/std'
 import type { Settings } from '../config/settings.ts'
 import { catalogTrouble, catalogTypes } from '../destination-catalog/catalog-types.ts'
 import { VerifiedTypes } from '../destination-catalog/verified-types.ts'
@@ -18,6 +18,8 @@ export type ThreadSettings = OutboundSettings &
 /** What a delivery thread is started with; the ports move to it. */
 export interface ShardThreadData {
   readonly settings: ThreadSettings
+  /** Delivery threads of the process. */
+  readonly threads: number
   readonly log: SharedLog
   readonly store: MessagePort
   readonly host: MessagePort
@@ -27,7 +29,7 @@ export interface ShardThreadData {
 }
 
 /** A delivery thread: one shard with its own connections, over the log's files. */
-const { settings, log, store, host, memory, verifiedFile } = workerData as ShardThreadData
+const { settings, threads, log, store, host, memory, verifiedFile } = workerData as ShardThreadData
 
 const logger = {
   debug: () => {},
@@ -35,7 +37,10 @@ const logger = {
   warn: (fields: object, text: string) => tellHost({ kind: 'log', level: 'warn', fields, text }),
   error: (fields: object, text: string) => tellHost({ kind: 'log', level: 'error', fields, text }),
 }
-const onFault = (error: Error) => tellHost({ kind: 'fault', error })
+// The main thread sees itself that the thread of the log or of the store has ended, and names it.
+const onFault = (error: Error) => {
+  if (!(error instanceof ThreadEndedError)) tellHost({ kind: 'fault', error })
+}
 const catalog = new DestinationCatalog({
   clock,
   logger,
@@ -46,17 +51,15 @@ const catalog = new DestinationCatalog({
 const verified = new VerifiedTypes(verifiedFile, (error) =>
   logger.warn({ err: error }, 'a type of the destination catalog cannot be noted as verified'),
 )
-const registry = await DestinationRegistry.load({
-  more: catalogTypes(catalog, catalogTrouble(settings), verified),
-  now: () => clock.now(),
-})
+const types = new TypesOnDemand()
+const moreTypes = catalogTypes(catalog, catalogTrouble(settings), verified)
 const outbound = new OutboundClients(settings, clock)
 
 serveShard({
   log: new ThreadEventLog(log, (offset) => tellHost({ kind: 'damage', offset }), onFault),
-  store: new ConnectedDeliveryStore(store, { clock, logger, onFault }),
+  store: new ConnectedDeliveryStore(store, { writers: threads, clock, logger, onFault }),
   host,
-  findModule: (type) => registry.find(type),
+  findModule: (type) => types.find(type) ?? moreTypes.find(type),
   sourceClass: (type) => sourceClass(type as SourceType),
   newClient: (bounds) => outbound.make(bounds),
   clock,

@@ -1,3 +1,4 @@
+import type { Queries } from '@millrace/postgres'
 import type { AuditEntry, AuditKind } from '../audit/audit-entry.ts'
 import type { AccessToken, Session, User } from '../people/accounts.ts'
 import type { Connection } from '../resources/connection.ts'
@@ -63,9 +64,15 @@ export interface ControlStore extends AsyncDisposable {
    * a token also removes its sessions.
    *
    * @param before the version on which the changes are based.
+   * @param beside writes of another part, in the same transaction.
    * @throws StaleStateError if the stored version differs.
    */
-  commit(before: StoredVersion, changes: readonly Change[], entries: readonly AuditEntry[]): Promise<StoredVersion>
+  commit(
+    before: StoredVersion,
+    changes: readonly Change[],
+    entries: readonly AuditEntry[],
+    beside?: WriteBeside,
+  ): Promise<StoredVersion>
   /**
    * The newest versions of a transformation or library, ordered by creation, also of a removed one.
    *
@@ -88,6 +95,9 @@ export interface ControlStore extends AsyncDisposable {
   /** Deletes entries older than `before`, up to a maximum. @returns the number deleted. */
   pruneAuditEntries(before: number, most: number): Promise<number>
 }
+
+/** Writes rows of another part of the schema in the transaction of a commit. */
+export type WriteBeside = (queries: Queries) => Promise<void>
 
 /** Filter of audit entries; undefined members do not restrict. */
 export interface AuditQuery {

@@ -13,10 +13,12 @@ import {
   StaleStateError,
   type StoredState,
   type StoredVersion,
+  type WriteBeside,
   WrongSecretKeyError,
 } from './control-store.ts'
 import { loadState, selectVersionOfState } from './load-state.ts'
 import type { Tables } from './tables.ts'
+import { queriesIn } from './transaction-queries.ts'
 import { writeChange } from './write-change.ts'
 
 /** What differs between the databases. */
@@ -85,6 +87,7 @@ export class KyselyControlStore implements ControlStore {
     before: StoredVersion,
     changes: readonly Change[],
     entries: readonly AuditEntry[],
+    beside?: WriteBeside,
   ): Promise<StoredVersion> {
     const after = {
       commits: before.commits + 1,
@@ -103,6 +106,7 @@ export class KyselyControlStore implements ControlStore {
         if (i % ROWS_PER_TURN === ROWS_PER_TURN - 1) await setImmediate()
         await writeChange(db, this.#secrets, change)
       }
+      await beside?.(queriesIn(db))
       await insertAuditEntries(db, entries)
       await this.#database.announce(db)
     })

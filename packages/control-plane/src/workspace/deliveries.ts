@@ -1,5 +1,6 @@
 import type { ConnectionRules } from '@millrace/protocol'
 import { unavailable } from '../refusals.ts'
+import type { WriteBeside } from '../store/control-store.ts'
 import type { Snapshot } from './snapshot.ts'
 
 /** Selects waiting events. */
@@ -38,6 +39,13 @@ export interface Deliveries {
    * replaced.
    */
   changed(before: Snapshot, after: Snapshot): void | Promise<void>
+  /**
+   * Of a store that several processes share: prepares what the delivery side stores in the transaction of a change of the
+   * configuration, such as where the log ends. Called after the change is decided, and again if it is decided anew.
+   *
+   * @throws if it cannot be prepared; then nothing changes.
+   */
+  beside?(after: Snapshot): Promise<WriteBeside>
 }
 
 /** The delivery side of the control plane: before it is connected, nothing waits, and changes have no listener. */
@@ -59,5 +67,9 @@ export class AttachedDeliveries implements Deliveries {
 
   changed(before: Snapshot, after: Snapshot): void | Promise<void> {
     return this.#deliveries?.changed(before, after)
+  }
+
+  async beside(after: Snapshot): Promise<WriteBeside> {
+    return (await this.#deliveries?.beside?.(after)) ?? (async () => {})
   }
 }

@@ -5,7 +5,13 @@ import { type Accounts, buildAccounts } from '../people/accounts.ts'
 import type { Author } from '../people/author.ts'
 import { unavailable } from '../refusals.ts'
 import type { Credential } from '../resources/credential.ts'
-import { type ControlStore, StaleStateError, type StoredState, type StoredVersion } from '../store/control-store.ts'
+import {
+  type ControlStore,
+  StaleStateError,
+  type StoredState,
+  type StoredVersion,
+  type WriteBeside,
+} from '../store/control-store.ts'
 import { type Change, isConfiguration, type Ownership } from './change.ts'
 import type { Deliveries } from './deliveries.ts'
 import { areSame, sharedResources } from './shared-resources.ts'
@@ -179,7 +185,8 @@ export class Workspace {
       const { changes, audit, result } = await decide({ ...this.#state, at, nextRevision })
       if (changes.length === 0) return result
       try {
-        this.#version = await this.#store.commit(this.#version, changes, this.#entries(by, audit, at))
+        const beside = await this.#beside(changes, nextRevision)
+        this.#version = await this.#store.commit(this.#version, changes, this.#entries(by, audit, at), beside)
       } catch (error) {
         if (error instanceof StaleStateError) {
           // Another process committed first, or a commit of this one was stored although it failed.
@@ -191,10 +198,16 @@ export class Workspace {
       }
       // Reads the state again: the use of a token may have been stored meanwhile.
       const before = this.#state
-      this.#state = this.#applied(before, changes)
+      this.#state = this.#applied(before, changes, this.#version.revision)
       if (this.#state.snapshot !== before.snapshot) await this.#announce(before.snapshot)
       return result
     }
+  }
+
+  /** What the delivery side stores with a change of the configuration. */
+  async #beside(changes: readonly Change[], revision: number): Promise<WriteBeside | undefined> {
+    if (!this.#store.isShared || !changes.some(isConfiguration)) return undefined
+    return this.#deliveries.beside?.(this.#applied(this.#state, changes, revision).snapshot)
   }
 
   /** Replaces the state with the stored one, as a start does. */
@@ -227,7 +240,7 @@ export class Workspace {
     }))
   }
 
-  #applied(state: WorkspaceState, changes: readonly Change[]): WorkspaceState {
+  #applied(state: WorkspaceState, changes: readonly Change[], revision: number): WorkspaceState {
     const { snapshot, accounts } = state
     const sources = new Map(snapshot.sources)
     const destinations = new Map(snapshot.destinations)
@@ -278,9 +291,7 @@ export class Workspace {
     for (const { id, tokenId } of accounts.sessions.values()) if (!tokens.has(tokenId)) sessions.delete(id)
     const resources = { sources, destinations, connections, transformations, libraries }
     return {
-      snapshot: changes.some(isConfiguration)
-        ? buildSnapshot(this.#version.revision, resources, () => this.clock.now())
-        : snapshot,
+      snapshot: changes.some(isConfiguration) ? buildSnapshot(revision, resources, () => this.clock.now()) : snapshot,
       accounts: changes.every(isConfiguration) ? accounts : buildAccounts(users, tokens, sessions),
       credentials: changes.some(({ kind }) => kind === 'credential') ? credentials : state.credentials,
       ownership,

@@ -90,6 +90,19 @@ export class Outage implements OutageReading {
     return false
   }
 
+  /** Takes over the outage as other processes have it. @returns whether the state changed. */
+  adopt({ state, since, nextProbe, failedProbes }: OutageReading): boolean {
+    const isChanged = state !== this.state
+    if (isChanged && state === 'ok') this.#end()
+    else if (isChanged && state !== 'ok') {
+      this.#begin(state, since)
+      this.#ints[FAILURES_IN_ROW] = this.#ints[REFUSALS_IN_ROW] = 0
+    }
+    this.#ints[FAILED_PROBES] = failedProbes
+    this.#floats[NEXT_PROBE] = nextProbe
+    return isChanged
+  }
+
   /** What a changed configuration may have mended is tried at once. */
   probeSoon(now: number): void {
     if (this.state === 'unauthorised') this.#floats[NEXT_PROBE] = now

@@ -33,8 +33,6 @@ const MAX_LOADED_WHEN_MEMORY_IS_SHORT = 16
 const FILLING_BATCHES = 2
 /** Maximum events that wait for a retry, or behind one; further events stay in the log. */
 const MAX_WAITING = 100_000
-/** A crash repeats at most this many deliveries, plus those in flight. */
-const MAX_UNPERSISTED = 1_000
 /** Wait after an internal fault outside of any event. */
 const AFTER_FAULT_MS = 1_000
 
@@ -433,7 +431,8 @@ export class Lane {
 
   /** Removes the next event that can be sent now from the queue. */
   #takeReady(): LaneEvent | undefined {
-    while (this.#options.outcomes.unpersisted < MAX_UNPERSISTED) {
+    const { outcomes } = this.#options
+    while (outcomes.unpersisted < outcomes.maxUnpersisted) {
       const event = this.#queue.takeReady(this.#calls.mayReplay)
       if (event === undefined) return undefined
       if (this.#queue.hold(event)) {

@@ -143,14 +143,21 @@ export class LaneShare implements LaneLimits {
   }
 
   #takeThrottle(isReplay: boolean, now: number): number {
-    const { throttle } = this.#state
+    const { throttle, part } = this.#state
     if (throttle === undefined) return 0
     const { limit } = throttle.rule
+    const untilToken = part?.tokenWaitMs(now) ?? 0
+    if (untilToken > 0) {
+      this.#waitIn(undefined)
+      this.#meeting.listen(this.#lane)
+      return untilToken
+    }
     const waitMs = throttle.take(now, isReplay ? this.#replayed(limit) : limit, this.#lane)
     if (waitMs > 0) {
       this.#waitIn('throttle')
       return waitMs
     }
+    part?.takeToken()
     if (this.#waitsIn === 'throttle') {
       this.#waitsIn = undefined
       this.#wakeForThrottle()
@@ -224,7 +231,8 @@ export class LaneShare implements LaneLimits {
     if (outage.state === 'ok') return 0
     this.#meeting.listen(this.#lane)
     if (prober !== undefined || calls.total > 0) return Number.POSITIVE_INFINITY
-    return Math.max(0, outage.nextProbe - now)
+    const waitMs = Math.max(0, outage.nextProbe - now)
+    return waitMs > 0 || (this.#state.part?.mayProbe(now) ?? true) ? waitMs : Number.POSITIVE_INFINITY
   }
 
   takeProbe(isReplay: boolean, now: number): boolean {
@@ -232,13 +240,18 @@ export class LaneShare implements LaneLimits {
       if (this.#isClosed || this.#state.outage.state === 'ok' || this.#probeWaitMs(now) > 0) return false
       this.#state.prober = this.#lane
       this.#isProbing = true
+      this.#state.part?.probeTaken()
       this.#countCall(isReplay)
       return true
     })
   }
 
   endProbe(): void {
-    if (this.#isProbing) this.#alone(() => this.#endProbe())
+    if (!this.#isProbing) return
+    this.#alone(() => {
+      this.#state.part?.probeEnded()
+      this.#endProbe()
+    })
   }
 
   #endProbe(): void {
@@ -256,6 +269,7 @@ export class LaneShare implements LaneLimits {
     if (isDelivered && failures.failing !== undefined) failures.failing = undefined
     if (overloadedSince !== undefined) level.overloaded(overloadedSince, now)
     const isChanged = sign !== undefined && outage.note(sign, wasProbe, now)
+    this.#state.part?.noted({ sign, wasProbe, isChanged, outage, now })
     const hasGrown = isDelivered && level.delivered()
     if (isChanged) this.#meeting.wakeOthers(this.#lane)
     else if (hasGrown) this.#wakeForCalls()

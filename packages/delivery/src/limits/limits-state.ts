@@ -6,6 +6,7 @@ import { type Cells, privateCells } from './cells.ts'
 import type { LimitSettings } from './destination-limits.ts'
 import type { Failures } from './failures.ts'
 import type { FairShares } from './fair-shares.ts'
+import type { ProcessPart } from './process-part.ts'
 
 const [PROBE, DELIVERED, THROTTLE_LIMIT, THROTTLE_SECONDS] = [0, 1, 2, 3] as const
 const [REVISION, DISABLED_SINCE] = [0, 1] as const
@@ -21,6 +22,8 @@ export interface LimitsMemory {
   readonly places: FairShares
   readonly window: EventWindow
   readonly failures: Failures
+  /** Where several processes share the destination. */
+  readonly part?: ProcessPart | undefined
 }
 
 /** Numbers of memory that other parts need too. */
@@ -43,12 +46,16 @@ export class LimitsState {
   /** Places of the throttle's window. */
   readonly places: FairShares
   readonly failures: Failures
+  /** Undefined where one process has the whole destination. */
+  readonly part: ProcessPart | undefined
+  /** As configured, for all processes. */
+  #concurrency = 0
   readonly #ints: Int32Array
   readonly #floats: Float64Array
   readonly #window: EventWindow
   #throttle: Throttle | undefined
 
-  constructor({ own, level, outage, calls, replays, places, window, failures }: LimitsMemory) {
+  constructor({ own, level, outage, calls, replays, places, window, failures, part }: LimitsMemory) {
     this.#ints = own.ints
     this.#floats = own.floats
     this.level = new ConcurrencyLevel(0, level)
@@ -58,6 +65,7 @@ export class LimitsState {
     this.places = places
     this.#window = window
     this.failures = failures
+    this.part = part
   }
 
   /** Call once, for memory that is new. */
@@ -66,11 +74,14 @@ export class LimitsState {
     this.#floats[DISABLED_SINCE] = Number.NaN
   }
 
-  configure({ concurrency, throttle, revision }: LimitSettings, now: number): void {
+  configure(settings: LimitSettings, now: number): void {
+    const { throttle, revision } = settings
     const before = this.#floats[REVISION]!
     if (revision < before) return
-    if (before === Number.NEGATIVE_INFINITY) this.level.begin(concurrency)
-    else this.level.setHighest(concurrency)
+    this.#concurrency = settings.concurrency
+    this.part?.configured(settings)
+    if (before === Number.NEGATIVE_INFINITY) this.level.begin(this.#ownConcurrency)
+    else this.level.setHighest(this.#ownConcurrency)
     const { limit, windowSeconds } = throttle ?? { limit: 0, windowSeconds: 0 }
     if (limit !== this.#ints[THROTTLE_LIMIT] || windowSeconds !== this.#ints[THROTTLE_SECONDS]) {
       Atomics.store(this.#ints, THROTTLE_LIMIT, limit)
@@ -80,6 +91,15 @@ export class LimitsState {
     }
     if (revision > before) this.outage.probeSoon(now)
     this.#floats[REVISION] = revision
+  }
+
+  /** The part of this process has another share of the calls. */
+  shareChanged(): void {
+    if (this.#floats[REVISION] !== Number.NEGATIVE_INFINITY) this.level.setHighest(this.#ownConcurrency)
+  }
+
+  get #ownConcurrency(): number {
+    return this.part?.concurrencyOf(this.#concurrency) ?? this.#concurrency
   }
 
   setEnabled(isEnabled: boolean, now: number): void {
@@ -134,7 +154,9 @@ export class LimitsState {
     }
     // The destination has got the events of its places: those leave with the window.
     this.places.stopWaiting(lane)
-    if (this.prober === lane) this.prober = undefined
+    if (this.prober !== lane) return
+    this.prober = undefined
+    this.part?.probeEnded()
   }
 
   /** Corrects figures that a thread may have left half changed. */

@@ -5,3 +5,17 @@ describeDestinationLimits('lanes of one thread', () => {
   const limits = new LocalDestinationLimits()
   return () => limits
 })
+
+describeDestinationLimits('lanes of a process that gets from the others whatever it asks for', () => {
+  const limits = new LocalDestinationLimits(() => ({
+    configured: () => {},
+    concurrencyOf: (concurrency) => concurrency,
+    tokenWaitMs: () => 0,
+    takeToken: () => {},
+    mayProbe: () => true,
+    probeTaken: () => {},
+    probeEnded: () => {},
+    noted: () => {},
+  }))
+  return () => limits
+})

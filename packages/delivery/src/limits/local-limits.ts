@@ -3,11 +3,13 @@ import type { DestinationLimits, LaneLimits, LimitSettings } from './destination
 import { FairShares } from './fair-shares.ts'
 import { type LaneMeeting, LaneShare } from './lane-share.ts'
 import { LimitsState, privateNumbers } from './limits-state.ts'
+import type { MakePart, PartOfLimits } from './process-part.ts'
 
-/** The limits of a destination whose lanes are all in this thread. */
+/** The limits of a destination whose lanes of this process are all in this thread. */
 export class LocalDestinationLimits implements DestinationLimits {
   readonly #state: LimitsState
   readonly #shares = { calls: new FairShares(), replays: new FairShares(), places: new FairShares() }
+  #woken = 0
   /** By lane; undefined once it has closed. */
   readonly #lanes: (LaneWake | undefined)[] = []
   readonly #meeting: LaneMeeting = {
@@ -24,9 +26,11 @@ export class LocalDestinationLimits implements DestinationLimits {
     },
   }
 
-  constructor() {
+  /** @param makePart where other processes have lanes of the destination, too. */
+  constructor(makePart?: MakePart) {
     const failures = { last: undefined, failing: undefined }
-    this.#state = new LimitsState({ ...privateNumbers(), ...this.#shares, window: new ExactWindow(), failures })
+    const part = makePart?.(this.#partOfLimits())
+    this.#state = new LimitsState({ ...privateNumbers(), ...this.#shares, window: new ExactWindow(), failures, part })
     this.#state.begin()
   }
 
@@ -38,6 +42,24 @@ export class LocalDestinationLimits implements DestinationLimits {
     const limits = new LaneShare(this.#state, this.#meeting, lane)
     limits.configure(settings, now)
     return limits
+  }
+
+  #partOfLimits(): PartOfLimits {
+    const wake = () => {
+      // Each time another lane is the first to take what has come.
+      const first = this.#woken++ % Math.max(1, this.#lanes.length)
+      for (const lane of [...this.#lanes.slice(first), ...this.#lanes.slice(0, first)]) lane?.ring()
+    }
+    return {
+      wake,
+      adopt: (outage) => {
+        if (this.#state.outage.adopt(outage)) wake()
+      },
+      shareChanged: () => {
+        this.#state.shareChanged()
+        wake()
+      },
+    }
   }
 }
 

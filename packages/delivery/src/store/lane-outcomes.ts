@@ -1,14 +1,24 @@
 import type { EventPlace } from '../lane/event-place.ts'
 import type { LaneEvent, Replayed } from '../lane/lane-event.ts'
 import type { Position } from '../lane/position.ts'
-import type { BlockWrite, DeadLetterWrite, JourneyWrite, ReplacedRow, ReplayedWrite, VersionsWrite } from './flush.ts'
+import type {
+  BlockWrite,
+  DeadLetterWrite,
+  JourneyWrite,
+  PositionWrite,
+  ReplacedRow,
+  ReplayedWrite,
+  VersionsWrite,
+} from './flush.ts'
 import { DROPPED, ENTRY_BYTES, type FilterReason, writeBatch, writeDelivered, writeEntry } from './outcome-block.ts'
 
 const HOUR_MS = 3_600_000
-/** This many outcomes are written at once, without waiting for the interval. */
-export const FLUSH_OUTCOMES = 1_000
+/** A partition has fewer streams. */
+const STREAM_NUMBERS = 16
+/** A crash repeats at most this many outcomes of a destination. Those of a lane are written when it has its part of them. */
+export const MAX_UNPERSISTED = 1_000
 
-/** The position of a destination; called for each flush. */
+/** The positions of a destination; called for each flush. */
 export type PositionsOf = () => Iterable<{ partition: number; stream: number; position: Position }>
 
 /** An accepted event. */
@@ -30,6 +40,8 @@ export type ReadAccepted = (places: readonly EventPlace[]) => Promise<readonly (
  */
 export class LaneOutcomes {
   readonly destinationId: string
+  /** A lane with as many outcomes that are not on disk sends nothing more. */
+  readonly maxUnpersisted: number
   readonly #onDirty: (outcomes: LaneOutcomes) => void
   /** Set by the lane; called after each flush that contained its outcomes. */
   onPersisted: () => void = () => {}
@@ -54,9 +66,16 @@ export class LaneOutcomes {
   /** Events with collected journeys, one entry for each time. */
   #journeyEvents: LaneEvent[] = []
   #gathered = 0
+  /** By partition and stream: as it was taken last. */
+  readonly #takenPositions = new Map<number, Position>()
 
-  constructor(destinationId: string, onDirty: (outcomes: LaneOutcomes) => void) {
+  constructor(
+    destinationId: string,
+    onDirty: (outcomes: LaneOutcomes) => void,
+    maxUnpersisted: number = MAX_UNPERSISTED,
+  ) {
     this.destinationId = destinationId
+    this.maxUnpersisted = maxUnpersisted
     this.#onDirty = onDirty
   }
 
@@ -200,6 +219,20 @@ export class LaneOutcomes {
     return taken
   }
 
+  /** The positions that changed since the last call. Most partitions of a destination are quiet. */
+  takePositions(): PositionWrite[] {
+    const changed: PositionWrite[] = []
+    for (const each of this.positions()) {
+      const { partition, stream, position } = each
+      const key = partition * STREAM_NUMBERS + stream
+      const taken = this.#takenPositions.get(key)
+      if (taken?.offset === position.offset && taken.index === position.index) continue
+      this.#takenPositions.set(key, position)
+      changed.push({ reader: this.destinationId, ...each })
+    }
+    return changed
+  }
+
   /** The flush that was taken is on disk. */
   written(events: readonly LaneEvent[]): void {
     for (const event of events) if (--event.history!.unwritten === 0) this.onWaitPersisted(event)
@@ -233,7 +266,7 @@ export class LaneOutcomes {
   #count(): void {
     this.#gathered++
     this.unpersisted++
-    if (this.#gathered === 1 || this.#gathered === FLUSH_OUTCOMES) this.#onDirty(this)
+    if (this.#gathered === 1 || this.#gathered === this.maxUnpersisted) this.#onDirty(this)
   }
 
   #block(partition: number, revision: number, replayId: string | null, offset: number, at: number): OpenBlock {

@@ -1,8 +1,8 @@
 import type { Clock, Timer } from '@millrace/std'
 import type { EventPlace } from '../lane/event-place.ts'
-import type { Flush, FlushAnswer, PositionWrite, RefusedRow } from './flush.ts'
+import type { Flush, FlushAnswer, RefusedRow } from './flush.ts'
 import { withoutPartitions } from './flush-of-shards.ts'
-import { FLUSH_OUTCOMES, LaneOutcomes } from './lane-outcomes.ts'
+import { LaneOutcomes, MAX_UNPERSISTED } from './lane-outcomes.ts'
 import { INTERNAL_ERROR, withoutRefused } from './replaced-rows.ts'
 import type { ShardFence } from './shard-fence.ts'
 
@@ -18,6 +18,8 @@ const MAX_LOGGED = 10
 export interface OutcomeWriterOptions {
   /** Writes the flush in one transaction, or nothing. @throws if the database does not work now. */
   readonly write: (flush: Flush) => Promise<FlushAnswer>
+  /** Writers in other threads that have lanes of the same destinations, this one included. Default 1. */
+  readonly writers?: number | undefined
   /** Only for a store that several processes write. */
   readonly fence?: ShardFence | undefined
   readonly clock: Clock
@@ -28,7 +30,7 @@ export interface OutcomeWriterOptions {
 
 /**
  * Collects the outcomes of all destinations and writes them every 20 ms or 1,000 outcomes, together with the positions
- * behind them. A failed write is retried without limit: delivery waits meanwhile.
+ * behind them. Several writers share the 1,000. A failed write is retried without limit: delivery waits meanwhile.
  *
  * @see contracts/delivery.md §11
  */
@@ -36,6 +38,8 @@ export class OutcomeWriter {
   readonly #options: OutcomeWriterOptions
   readonly #clock: Clock
   readonly #logger: OutcomeWriterOptions['logger']
+  /** The lanes of a destination in all writers together repeat at most MAX_UNPERSISTED outcomes after a crash. */
+  readonly #maxUnpersisted: number
   readonly #dirty = new Set<LaneOutcomes>()
   #timer: Timer | undefined
   #timerIsIdle = false
@@ -51,14 +55,16 @@ export class OutcomeWriter {
     this.#options = options
     this.#clock = options.clock
     this.#logger = options.logger
+    this.#maxUnpersisted = Math.floor(MAX_UNPERSISTED / (options.writers ?? 1))
   }
 
   /** @see DeliveryStore.outcomesOf */
   outcomesOf(destinationId: string): LaneOutcomes {
-    return new LaneOutcomes(destinationId, (outcomes) => {
+    const onDirty = (outcomes: LaneOutcomes) => {
       this.#dirty.add(outcomes)
       this.#planFlush()
-    })
+    }
+    return new LaneOutcomes(destinationId, onDirty, this.#maxUnpersisted)
   }
 
   /** The event that runs alone: the first flush after its outcome ends the note. */
@@ -105,7 +111,7 @@ export class OutcomeWriter {
   #planFlush(): void {
     if (this.#flushing !== undefined || this.#fault !== undefined) return
     const gathered = this.#gathered()
-    if (gathered >= FLUSH_OUTCOMES) {
+    if (gathered >= this.#maxUnpersisted) {
       this.#timer?.cancel()
       this.#timer = undefined
       void this.#flush()
@@ -228,10 +234,6 @@ async function readAccepted(parts: Parts, destinationId: string, places: readonl
 }
 
 function flushOf(parts: Parts, rested: readonly true[]): Flush {
-  const positions: PositionWrite[] = []
-  for (const { outcomes } of parts) {
-    for (const position of outcomes.positions()) positions.push({ reader: outcomes.destinationId, ...position })
-  }
   return {
     blocks: parts.flatMap(({ taken }) => taken.blocks),
     journeys: parts.flatMap(({ taken }) => taken.journeys),
@@ -240,7 +242,7 @@ function flushOf(parts: Parts, rested: readonly true[]): Flush {
     replayed: parts.flatMap(({ taken }) => taken.replayed),
     versions: parts.flatMap(({ taken }) => taken.versions),
     delivered: parts.flatMap(({ taken }) => taken.delivered),
-    positions,
+    positions: parts.flatMap(({ outcomes }) => outcomes.takePositions()),
     rested,
   }
 }

@@ -33,6 +33,10 @@ export interface FigureStore {
   waiting(scope: Scope): Promise<number>
   /** Parallel to the ids: the states in the shards that have a living owner. The state of a process that ended is no state. */
   states<State extends object>(destinationIds: readonly string[]): Promise<State[][]>
-  /** By destination: the number of living owners of shards in which events wait for it. */
-  owners(): Promise<Map<string, number>>
+  /**
+   * By destination: the number of living owners of shards in which events wait for it.
+   *
+   * @param except an owner that does not count.
+   */
+  owners(except?: string): Promise<Map<string, number>>
 }

@@ -1,5 +1,5 @@
 import { workerData } from 'node:worker_threads'
-import { answerCalls, Transferred } from '@millrace/std'
+import { answerCalls, Transferred } from '@millrace/std/thread-calls'
 import type { FramedResult } from '../event-log.ts'
 import { BackReader } from './back-reader.ts'
 import type { BackCalls } from './calls.ts'

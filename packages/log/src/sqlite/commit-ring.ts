@@ -1,4 +1,4 @@
-import { decodeRecord, type EventRecord, encodedSize, encodeRecord } from '@millrace/protocol'
+import { decodeRecord, type EventRecord, encodedSize, encodeRecord } from '@millrace/protocol/record'
 import { ATTEMPTS, type DedupRule } from '../dedup.ts'
 import type { Offset, StoredRecord } from '../event-log.ts'
 import { partitionOfStream, type StreamNumber } from './segments/stream-number.ts'

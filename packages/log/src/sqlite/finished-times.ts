@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { formatTime, parseTime } from '@millrace/protocol'
+import { formatTime, parseTime } from '@millrace/protocol/time'
 import type { Offset } from '../event-log.ts'
 
 /**

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { crc32 } from 'node:zlib'
-import { decodeRecord } from '@millrace/protocol'
+import { decodeRecord } from '@millrace/protocol/record'
 import type { Offset, ReadResult, StoredRecord, Stream } from '../event-log.ts'
 import { duplicateIndexes } from '../frames.ts'
 import { DamagedSegmentError } from './segments/damaged-segment.ts'

@@ -44,7 +44,7 @@ export interface SqliteEventLogOptions {
   readonly cacheBytes?: number
   /** Maximum size of an encoded record, and of the records of one `appendAll` together. Default 4 MiB. */
   readonly maxRecordBytes?: number
-  /** Called when the log thread ended: no more appends are possible. */
+  /** Called when the log thread ended, also while it opens: no more appends are possible. */
   readonly onFault?: (error: Error) => void
   /** Called when the search thread ended; it restarts. */
   readonly onReaderEnd?: (error: Error) => void
@@ -86,7 +86,7 @@ export class SqliteEventLog implements EventLog, LogWriter {
       segmentBytes: options.segmentBytes ?? 256 * 1024 * 1024,
       segmentMs: options.segmentMs ?? 3_600_000,
     }
-    const hooks: Hooks = {}
+    const hooks: Hooks = { onEnd: (error) => options.onFault?.(error) }
     const thread = new ThreadCalls<LogCalls, DamageNotice>({
       file: new URL('./thread.ts', import.meta.url),
       name: 'log',

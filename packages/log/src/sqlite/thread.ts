@@ -1,5 +1,5 @@
 import { workerData } from 'node:worker_threads'
-import { answerCalls, notifyCaller, Transferred } from '@millrace/std'
+import { answerCalls, notifyCaller, Transferred } from '@millrace/std/thread-calls'
 import type { DamageNotice, LogCalls, LogThreadData } from './calls.ts'
 import { framesOf } from './commit-ring.ts'
 import type { EncodedRecord } from './segments/commit.ts'

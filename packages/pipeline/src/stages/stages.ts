@@ -14,7 +14,8 @@ import {
   toWire,
 } from '@millrace/destinations'
 import type { JsonObject, StoredEvent } from '@millrace/protocol'
-import { MAX_FAILURE_CHARS, type Run, type RunResult, type TransformationCode } from '@millrace/transformations'
+import type { Run, RunResult, TransformationCode } from '@millrace/transformations'
+import { MAX_FAILURE_CHARS } from '@millrace/transformations/limits'
 import { credentialsOf } from './credentials.ts'
 import type { EventPart } from './event-part.ts'
 import { RemoteJoiner } from './remote-batches.ts'

@@ -1,12 +1,7 @@
 import type { OutboundClient } from '@millrace/delivery'
 import type { Clock } from '@millrace/std'
-import {
-  FETCH_TIMEOUT_MS,
-  MAX_FETCH_ANSWER_BYTES,
-  type TransformAnswer,
-  type TransformFetch,
-  type TransformRequest,
-} from '@millrace/transformations'
+import type { TransformAnswer, TransformFetch, TransformRequest } from '@millrace/transformations'
+import { FETCH_TIMEOUT_MS, MAX_FETCH_ANSWER_BYTES } from '@millrace/transformations/limits'
 import type { TransformClients } from './transform-clients.ts'
 import { uncompressed } from './uncompressed.ts'
 

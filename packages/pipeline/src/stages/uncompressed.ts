@@ -1,6 +1,6 @@
 import { promisify } from 'node:util'
 import { brotliDecompress, gunzip, inflate, inflateRaw, zstdDecompress } from 'node:zlib'
-import { MAX_FETCH_ANSWER_BYTES } from '@millrace/transformations'
+import { MAX_FETCH_ANSWER_BYTES } from '@millrace/transformations/limits'
 
 type Undo = (bytes: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>
 

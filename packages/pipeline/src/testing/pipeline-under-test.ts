@@ -322,10 +322,13 @@ export class PipelineUnderTest implements AsyncDisposable {
   async #quiet(): Promise<void> {
     let since = performance.now()
     let sent = this.#sent
+    let isBusy = false
     for (let quietTurns = 0; quietTurns < 2; ) {
-      await new Promise((resolve) => setImmediate(resolve))
+      // A thread or a process is at work: a loop without a pause would take the processor from it.
+      await new Promise((resolve) => (isBusy ? setTimeout(resolve, 1) : setImmediate(resolve)))
       const held = this.#sinks.reduce((sum, sink) => sum + sink.held, 0)
-      if (this.#inFlight !== held || this.#pending > 0 || this.delivery.jobs.isScanning) {
+      isBusy = this.#inFlight !== held || this.#pending > 0 || this.delivery.jobs.isScanning
+      if (isBusy) {
         quietTurns = 0
         if (this.#sent !== sent) {
           sent = this.#sent

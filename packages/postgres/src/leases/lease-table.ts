@@ -53,6 +53,21 @@ export async function lostLeases<T extends HeldLease>(queries: Queries, held: re
   return held.filter((lease) => !found.has(nameOf(lease)))
 }
 
+/** Another member has claimed the lease meanwhile: nothing is written under it any more. */
+export class LeaseLostError extends Error {
+  override name = 'LeaseLostError'
+  readonly code = 'LEASE_LOST'
+
+  constructor({ kind, number }: LeaseKey) {
+    super(`another member holds the lease of ${kind} ${number}`)
+  }
+}
+
+/** Begins a transaction that writes under a lease. @throws LeaseLostError */
+export async function assertHeld(queries: Queries, lease: HeldLease): Promise<void> {
+  if ((await lostLeases(queries, [lease])).length > 0) throw new LeaseLostError(lease)
+}
+
 /** Joins, or renews the membership. `isLeaving`: only the leases are renewed. */
 export interface Renewal extends MemberDescription {
   readonly id: string

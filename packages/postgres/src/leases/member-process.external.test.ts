@@ -120,6 +120,48 @@ test('a fence refuses a member whose lease was claimed behind its back', async (
   expect((await written('member', claimed!.id)).filter(({ shard, epoch }) => shard === 0 && epoch === 1)).toEqual([])
 })
 
+test('a single task runs at one member; after that is killed another one takes it over, and it never runs at both', async () => {
+  const members = [await Member.start('one', 'task', 0), await Member.start('other', 'task', 0)]
+  await using _ = members[0]!
+  await using __ = members[1]!
+  const ran = () => members.map((member) => member.told('ran').length)
+  await expect.poll(() => Math.max(...ran())).toBeGreaterThan(5)
+  expect(Math.min(...ran())).toBe(0)
+  const [killed, next] = ran()[0]! > 0 ? members : members.toReversed()
+  killed!.signal('SIGKILL')
+  await killed!.exit
+  const at = performance.now()
+  await expect.poll(() => next!.told('ran').length, { timeout: LEASE_MS * 5, interval: 20 }).toBeGreaterThan(5)
+  expect(performance.now() - at).toBeLessThan(LEASE_MS * 1.25 + 1_500)
+  expect(await epochsThatGoBack()).toEqual([])
+})
+
+test('a single task of a member that leaves goes on at another one within a second, after its run has ended', async () => {
+  await using leaving = await Member.start('leaving', 'task', 0)
+  await expect.poll(() => leaving.told('ran').length).toBeGreaterThan(5)
+  await using other = await Member.start('other', 'task', 0)
+  const at = performance.now()
+  leaving.signal('SIGTERM')
+  await expect.poll(() => other.told('ran').length, { interval: 10 }).toBeGreaterThan(0)
+  expect(performance.now() - at).toBeLessThan(1_000)
+  expect(await leaving.exit).toBe(0)
+  expect(await epochsThatGoBack()).toEqual([])
+})
+
+test('a member stopped for twice its lease runs its task no more under the old lease', async () => {
+  await using stopped = await Member.start('stopped', 'task', 0)
+  await expect.poll(() => stopped.told('ran').length).toBeGreaterThan(5)
+  stopped.signal('SIGSTOP')
+  await using other = await Member.start('other', 'task', 0)
+  await expect.poll(() => other.told('ran').length, { timeout: LEASE_MS * 5 }).toBeGreaterThan(5)
+  const before = await written('stopped', 0)
+  stopped.signal('SIGCONT')
+  const ran = other.told('ran').length
+  await expect.poll(() => other.told('ran').length).toBeGreaterThan(ran + 10)
+  expect(await written('stopped', 0)).toEqual(before)
+  expect(await epochsThatGoBack()).toEqual([])
+})
+
 async function ownedBy(member: string): Promise<number[]> {
   const rows = await pool.query<{ number: number }>('SELECT number FROM lease WHERE owner = $1 ORDER BY number', [
     member,
@@ -158,9 +200,9 @@ class Member implements AsyncDisposable {
     createInterface(process.stdout!).on('line', (line) => this.#lines.push(line))
   }
 
-  static async start(id: string, mode = ''): Promise<Member> {
+  static async start(id: string, mode = '', shards = SHARDS): Promise<Member> {
     const program = fileURLToPath(new URL('../testing/member-process.ts', import.meta.url))
-    const words = [program, schema.url, schema.schema, id, `${SHARDS}`, `${LEASE_MS}`, mode]
+    const words = [program, schema.url, schema.schema, id, `${shards}`, `${LEASE_MS}`, mode]
     const member = new Member(spawn(process.execPath, words, { stdio: ['ignore', 'pipe', 'inherit'] }))
     // It has joined.
     await expect.poll(() => pool.query('SELECT id FROM member WHERE id = $1', [id])).toHaveLength(1)

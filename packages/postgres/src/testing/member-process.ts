@@ -1,8 +1,9 @@
 import { writeSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
-import { lostLeases } from '../leases/lease-table.ts'
+import { assertHeld, lostLeases } from '../leases/lease-table.ts'
 import type { Lease } from '../leases/leases.ts'
 import { PostgresLeases } from '../leases/postgres-leases.ts'
+import { SingleTask } from '../leases/single-task.ts'
 import { PostgresNotifications } from '../postgres-notifications.ts'
 import { PostgresPool } from '../postgres-pool.ts'
 import { realClock } from './real-clock.ts'
@@ -11,8 +12,8 @@ import { realClock } from './real-clock.ts'
  * A member of a cluster, until it is killed or gets SIGTERM. For each shard that it holds, it writes a row
  * (shard, epoch, member) into `written` every 20 ms, fenced. Arguments: url, schema, id of the member, number of
  * shards, lease in ms, and a mode: `pause` waits inside each transaction; `zombie` goes on writing under every lease
- * that it ever had. It prints what happens to its leases:
- * `start <shard> <epoch>`, `stop …`, `abort …`, and `fenced <shard>` for a refused write.
+ * that it ever had; `task` runs a single task beside, which writes such rows as shard 0. It prints what happens to its leases:
+ * `start <shard> <epoch>`, `stop …`, `abort …`, `fenced <shard>` for a refused write, and `ran …` for each run of the task.
  */
 const [url, schema, memberId, shards, leaseMs, mode] = process.argv.slice(2) as [string, string, ...string[]]
 const postgres = { url, schema, applicationName: memberId!, logger: { warn: () => {} } }
@@ -27,6 +28,19 @@ const leases = new PostgresLeases({
   member: { roles: ['pipeline'], address: 'test', version: '1.0.0' },
 })
 const writers = new Map<Lease, Promise<void>>()
+
+const task = new SingleTask({
+  ...{ kind: 'task', role: 'pipeline', intervalMs: 20, clock: realClock, logger: { warn: () => {} } },
+  async run(lease) {
+    await pool.transaction(async (queries) => {
+      await assertHeld(queries, lease)
+      const row = [lease.number, lease.epoch, memberId]
+      await queries.run('INSERT INTO written (shard, epoch, member) VALUES ($1, $2, $3)', row)
+    })
+    tell('ran', lease)
+  },
+})
+if (mode === 'task') task.share(leases)
 
 leases.share(
   {

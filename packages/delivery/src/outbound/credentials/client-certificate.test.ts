@@ -37,6 +37,8 @@ async function startTls(requiresCertificate = true, location?: string) {
     requestCert: true,
     rejectUnauthorized: requiresCertificate,
   })
+  // Longer than a test: no connection ends because the machine is busy.
+  server.keepAliveTimeout = 60_000
   server.on('request', (request, response) => {
     const socket = request.socket as TLSSocket
     request.resume()

@@ -57,10 +57,14 @@ export class DayTables {
       .sort((a, b) => a.day - b.day)
   }
 
-  /** @returns false if the table is in use. */
-  async drop(table: DayTable, day: number): Promise<boolean> {
+  /**
+   * @param begin the transaction begins with it.
+   * @returns false if the table is in use.
+   */
+  async drop(table: DayTable, day: number, begin: (queries: Queries) => Promise<void>): Promise<boolean> {
     try {
       await this.#pool.transaction(async (queries) => {
+        await begin(queries)
         await queries.rows(`SELECT set_config('lock_timeout', $1, true)`, [`${DROP_TIMEOUT_MS}`])
         await lock(queries)
         await queries.run(`DROP TABLE IF EXISTS ${nameOf(table, day)}`)

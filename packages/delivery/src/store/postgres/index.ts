@@ -1,2 +1,9 @@
+export { PostgresLimits, type PostgresLimitsOptions } from '../../limits/postgres/postgres-limits.ts'
+export {
+  type ConfigurationSpans,
+  configurationSpans,
+  type SpansWrite,
+  writeConfigurationSpans,
+} from './configuration-spans.ts'
 export { PostgresDeliveryStore, type PostgresDeliveryStoreOptions } from './postgres-delivery-store.ts'
 export { deliverySchema } from './schema.ts'

@@ -1,5 +1,5 @@
 import { MessageChannel, type MessagePort } from 'node:worker_threads'
-import type { PostgresPool } from '@millrace/postgres'
+import type { HeldLease, PostgresPool } from '@millrace/postgres'
 import { answerCalls } from '@millrace/std'
 import type { DeliveryStore, TidyRequest } from '../delivery-store.ts'
 import type { LaneOutcomes } from '../lane-outcomes.ts'
@@ -49,6 +49,8 @@ export class PostgresDeliveryStore implements DeliveryStore {
   readonly jobs
   readonly backlog
   readonly statistics
+  /** Steps of 10 s, for an hour: no process has those of the others in memory. */
+  readonly shortStatistics
   readonly spans
   readonly messages
   readonly runs
@@ -84,7 +86,8 @@ export class PostgresDeliveryStore implements DeliveryStore {
     this.deadLetters = new PostgresDeadLetters({ transactions, names, reads, changes, expired })
     this.jobs = new PostgresJobs({ transactions, names, fence, reads, changes, days, blocks, clock, writer })
     this.backlog = new PostgresBacklog(transactions, names, fence)
-    this.statistics = new PostgresStatistics(transactions, names)
+    this.statistics = new PostgresStatistics(transactions, names, writer, 'long')
+    this.shortStatistics = new PostgresStatistics(transactions, names, writer, 'short')
     this.spans = new PostgresSpans(transactions, fence)
     this.messages = new PostgresMessages({ transactions, names, fence, days, clock })
     this.runs = new PostgresRuns(transactions, process)
@@ -108,8 +111,12 @@ export class PostgresDeliveryStore implements DeliveryStore {
     return this.#writer.flush()
   }
 
-  tidy(request: TidyRequest): Promise<void> {
-    return this.#retention.tidy(request)
+  /**
+   * @param under the lease of the process that tidies for all. Without it, two processes may do the same work.
+   * @throws LeaseLostError once another process has the lease; then nothing more is deleted.
+   */
+  tidy(request: TidyRequest, under?: HeldLease): Promise<void> {
+    return this.#retention.tidy(request, under)
   }
 
   trouble(): string | undefined {

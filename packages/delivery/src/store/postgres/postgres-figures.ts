@@ -59,8 +59,8 @@ export class PostgresFigures implements FigureStore {
     return destinationIds.map((id) => (found.get(id) ?? []).map(({ state }) => JSON.parse(state) as State))
   }
 
-  async owners(): Promise<Map<string, number>> {
-    const rows = await this.#transactions.pool.query<{ name: string; owners: number }>(OWNERS)
+  async owners(except?: string): Promise<Map<string, number>> {
+    const rows = await this.#transactions.pool.query<{ name: string; owners: number }>(OWNERS, [except ?? null])
     return new Map(rows.map(({ name, owners }) => [name, owners]))
   }
 
@@ -133,4 +133,5 @@ const STATES = `
   WHERE name.name = ANY ($1::text[]) ORDER BY s.shard`
 const OWNERS = `
   SELECT name.name, count(DISTINCT lease.owner) AS owners FROM shard_waiting w JOIN name ON name.id = w.destination
-  JOIN lease ON ${OWNED} AND lease.number = w.shard WHERE w.events > 0 GROUP BY name.name`
+  JOIN lease ON ${OWNED} AND lease.number = w.shard
+  WHERE w.events > 0 AND ($1::text IS NULL OR lease.owner <> $1) GROUP BY name.name`

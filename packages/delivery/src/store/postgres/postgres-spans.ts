@@ -14,10 +14,7 @@ export class PostgresSpans implements SpanStore {
   }
 
   all(): Promise<Span[]> {
-    return this.#transactions.pool.query<Span & Record<string, unknown>>(
-      `SELECT kind, resource, source AS "sourceId", destination AS "destinationId", partition,
-         from_offset AS "fromOffset", to_offset AS "toOffset" FROM span`,
-    )
+    return this.#transactions.pool.query<Span & Record<string, unknown>>(ALL_SPANS)
   }
 
   async write({ put, remove }: Parameters<SpanStore['write']>[0]): Promise<void> {
@@ -29,7 +26,7 @@ export class PostgresSpans implements SpanStore {
         [...put, ...removed].map(({ partition }) => partition),
       )
       await queries.run(REMOVE, [JSON.stringify(remove)])
-      await queries.run(PUT, [JSON.stringify(put)])
+      await queries.run(PUT_SPANS, [JSON.stringify(put)])
     })
   }
 
@@ -45,13 +42,18 @@ export class PostgresSpans implements SpanStore {
   }
 }
 
+/** SQL of all spans, with the names of `Span`. */
+export const ALL_SPANS = `
+  SELECT kind, resource, source AS "sourceId", destination AS "destinationId", partition, from_offset AS "fromOffset",
+    to_offset AS "toOffset" FROM span`
 const PARTITIONS_OF = `
   SELECT DISTINCT partition FROM span JOIN json_to_recordset($1::json) AS row(kind text, resource text)
     ON span.kind = row.kind AND span.resource = row.resource`
 const REMOVE = `
   DELETE FROM span USING json_to_recordset($1::json) AS row(kind text, resource text)
   WHERE span.kind = row.kind AND span.resource = row.resource`
-const PUT = `
+/** SQL that writes a JSON list of spans. */
+export const PUT_SPANS = `
   INSERT INTO span (kind, resource, source, destination, partition, from_offset, to_offset)
   SELECT kind, resource, "sourceId", "destinationId", partition, "fromOffset", "toOffset"
   FROM json_to_recordset($1::json) AS row(kind text, resource text, "sourceId" text, "destinationId" text,

@@ -8,14 +8,25 @@ import {
 import type { StoredNames } from './stored-names.ts'
 import type { Transactions } from './transactions.ts'
 
-/** Activity of sources, transformations and destinations, in steps of 300 s. Every process adds its own. */
+/** Steps of 300 s, and of 10 s: they have tables of their own. */
+export const STATISTICS_TABLES = { long: 'stats', short: 'short_stats' } as const
+
+/**
+ * Activity of sources, transformations and destinations, in steps. Every process adds its own: counts add up, and the waiting
+ * events of a step are the sum of the last numbers that each process gave.
+ */
 export class PostgresStatistics implements StatisticsStore {
   readonly #transactions: Transactions
   readonly #names: StoredNames
+  readonly #writer: number
+  readonly #sql: ReturnType<typeof statementsOf>
 
-  constructor(transactions: Transactions, names: StoredNames) {
+  /** @param writer number of this process. */
+  constructor(transactions: Transactions, names: StoredNames, writer: number, steps: keyof typeof STATISTICS_TABLES) {
     this.#transactions = transactions
     this.#names = names
+    this.#writer = writer
+    this.#sql = statementsOf(STATISTICS_TABLES[steps])
   }
 
   async add({ at, rows, reasons, lastEvents }: StatsWrite): Promise<void> {
@@ -33,22 +44,20 @@ export class PostgresStatistics implements StatisticsStore {
     })
     const last = lastEvents.map(([sourceId, at]) => ({ source: number(sourceId), at }))
     await this.#transactions.write(async (queries) => {
-      await queries.run('INSERT INTO stats_step (at) VALUES ($1) ON CONFLICT DO NOTHING', [at])
-      await queries.run(ADD_STATS, [at, JSON.stringify(stats)])
-      await queries.run(ADD_REASONS, [at, JSON.stringify(ofReasons)])
+      await queries.run(this.#sql.putStep, [at])
+      await queries.run(this.#sql.addStats, [at, JSON.stringify(stats)])
+      await queries.run(this.#sql.putWaiting, [at, JSON.stringify(stats), this.#writer])
+      await queries.run(this.#sql.addReasons, [at, JSON.stringify(ofReasons)])
       await queries.run(PUT_LAST, [JSON.stringify(last)])
     })
   }
 
   async read({ from, to, subjects }: Parameters<StatisticsStore['read']>[0]): ReturnType<StatisticsStore['read']> {
     const { pool } = this.#transactions
-    const steps = await pool.query<{ at: number }>('SELECT at FROM stats_step WHERE at >= $1 AND at < $2 ORDER BY at', [
-      from,
-      to,
-    ])
+    const steps = await pool.query<{ at: number }>(this.#sql.steps, [from, to])
     const sought = await Promise.all(subjects.map(async ([, id]) => (await this.#names.sought(id)) ?? -1))
     const kinds = subjects.map(([kind]) => SUBJECT_KINDS.indexOf(kind))
-    const found = await pool.query<FoundRow>(READ, [from, to, kinds, sought])
+    const found = await pool.query<FoundRow>(this.#sql.read, [from, to, kinds, sought])
     const rows: (StatsRow & { at: number })[][] = subjects.map(() => [])
     for (const { nr, c0, c1, c2, c3, c4, ...row } of found) {
       const [kind, id] = subjects[nr - 1]!
@@ -59,7 +68,11 @@ export class PostgresStatistics implements StatisticsStore {
 
   async reasons({ from, to, destinationId }: Parameters<StatisticsStore['reasons']>[0]): Promise<StatsReason[]> {
     const destination = (await this.#names.sought(destinationId)) ?? null
-    return this.#transactions.pool.query<StatsReason & Record<string, unknown>>(REASONS, [destination, from, to])
+    return this.#transactions.pool.query<StatsReason & Record<string, unknown>>(this.#sql.reasons, [
+      destination,
+      from,
+      to,
+    ])
   }
 
   async lastEvents(): Promise<[sourceId: string, at: number][]> {
@@ -74,31 +87,46 @@ type FoundRow = Pick<StatsRow, 'waiting' | 'durations'> &
   Record<'c0' | 'c1' | 'c2' | 'c3' | 'c4', number> & { readonly nr: number; readonly at: number }
 
 const COUNTS = ['c0', 'c1', 'c2', 'c3', 'c4']
-const NUMBERS = [...COUNTS, 'waiting']
-const FIGURES = [...NUMBERS, 'durations']
-const ADD_STATS = `
-  INSERT INTO stats AS s (kind, subject, at, ${FIGURES.join(', ')}) SELECT kind, subject, $1, ${FIGURES.join(', ')}
-  FROM json_to_recordset($2::json) AS row(
-    kind bigint, subject bigint, ${NUMBERS.map((name) => `${name} bigint`).join(', ')}, durations bigint[])
-  ORDER BY kind, subject
-  ON CONFLICT (kind, subject, at) DO UPDATE SET
-    ${COUNTS.map((name) => `${name} = s.${name} + excluded.${name}`).join(', ')}, waiting = excluded.waiting,
-    durations = ARRAY(
-      SELECT coalesce(a, 0) + coalesce(b, 0) FROM unnest(s.durations, excluded.durations) WITH ORDINALITY AS added(a, b, bucket)
-      ORDER BY bucket)`
-const ADD_REASONS = `
-  INSERT INTO stats_reason AS s (destination, at, outcome, reason, events) SELECT destination, $1, outcome, reason, events
-  FROM json_to_recordset($2::json) AS row(destination bigint, outcome text, reason bigint, events bigint)
-  ORDER BY destination, outcome, reason
-  ON CONFLICT (destination, at, outcome, reason) DO UPDATE SET events = s.events + excluded.events`
+const LISTED = COUNTS.join(', ')
 const PUT_LAST = `
   INSERT INTO last_event AS e (source, at) SELECT source, at FROM json_to_recordset($1::json) AS row(source bigint, at bigint)
   ORDER BY source ON CONFLICT (source) DO UPDATE SET at = greatest(e.at, excluded.at)`
-const READ = `
-  SELECT subject.nr, s.at, ${NUMBERS.map((name) => `s.${name}`).join(', ')}, to_json(s.durations) AS durations
-  FROM unnest($3::bigint[], $4::bigint[]) WITH ORDINALITY AS subject(kind, id, nr)
-  JOIN stats s ON s.kind = subject.kind AND s.subject = subject.id AND s.at >= $1 AND s.at < $2 ORDER BY subject.nr, s.at`
-const REASONS = `
-  SELECT d.name AS "destinationId", s.outcome, r.name AS reason, sum(s.events)::bigint AS count
-  FROM stats_reason s JOIN name d ON d.id = s.destination JOIN name r ON r.id = s.reason
-  WHERE ($1::bigint IS NULL OR s.destination = $1) AND s.at >= $2 AND s.at < $3 GROUP BY d.name, s.outcome, r.name`
+
+/** @param table of the steps; the names of the others begin with it. */
+function statementsOf(table: string) {
+  return {
+    putStep: `INSERT INTO ${table}_step (at) VALUES ($1) ON CONFLICT DO NOTHING`,
+    // Its own column `waiting` stays 0: the numbers of the processes stand beside it.
+    addStats: `
+      INSERT INTO ${table} AS s (kind, subject, at, ${LISTED}, waiting, durations)
+      SELECT kind, subject, $1, ${LISTED}, 0, durations FROM json_to_recordset($2::json) AS row(
+        kind bigint, subject bigint, ${COUNTS.map((name) => `${name} bigint`).join(', ')}, durations bigint[])
+      ORDER BY kind, subject
+      ON CONFLICT (kind, subject, at) DO UPDATE SET ${COUNTS.map((name) => `${name} = s.${name} + excluded.${name}`).join(', ')},
+        durations = ARRAY(
+          SELECT coalesce(a, 0) + coalesce(b, 0)
+          FROM unnest(s.durations, excluded.durations) WITH ORDINALITY AS added(a, b, bucket) ORDER BY bucket)`,
+    putWaiting: `
+      INSERT INTO ${table}_waiting (kind, subject, at, writer, waiting) SELECT kind, subject, $1, $3, waiting
+      FROM json_to_recordset($2::json) AS row(kind bigint, subject bigint, waiting bigint)
+      ON CONFLICT (kind, subject, at, writer) DO UPDATE SET waiting = excluded.waiting`,
+    addReasons: `
+      INSERT INTO ${table}_reason AS s (destination, at, outcome, reason, events)
+      SELECT destination, $1, outcome, reason, events
+      FROM json_to_recordset($2::json) AS row(destination bigint, outcome text, reason bigint, events bigint)
+      ORDER BY destination, outcome, reason
+      ON CONFLICT (destination, at, outcome, reason) DO UPDATE SET events = s.events + excluded.events`,
+    steps: `SELECT at FROM ${table}_step WHERE at >= $1 AND at < $2 ORDER BY at`,
+    read: `
+      SELECT subject.nr, s.at, ${COUNTS.map((name) => `s.${name}`).join(', ')}, to_json(s.durations) AS durations,
+        (SELECT coalesce(sum(w.waiting), 0) FROM ${table}_waiting w
+         WHERE w.kind = s.kind AND w.subject = s.subject AND w.at = s.at)::bigint AS waiting
+      FROM unnest($3::bigint[], $4::bigint[]) WITH ORDINALITY AS subject(kind, id, nr)
+      JOIN ${table} s ON s.kind = subject.kind AND s.subject = subject.id AND s.at >= $1 AND s.at < $2
+      ORDER BY subject.nr, s.at`,
+    reasons: `
+      SELECT d.name AS "destinationId", s.outcome, r.name AS reason, sum(s.events)::bigint AS count
+      FROM ${table}_reason s JOIN name d ON d.id = s.destination JOIN name r ON r.id = s.reason
+      WHERE ($1::bigint IS NULL OR s.destination = $1) AND s.at >= $2 AND s.at < $3 GROUP BY d.name, s.outcome, r.name`,
+  }
+}

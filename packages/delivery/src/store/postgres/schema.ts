@@ -1,4 +1,5 @@
 import type { SchemaPart } from '@millrace/postgres'
+import { LIMIT_TABLES } from '../../limits/postgres/limit-tables.ts'
 
 const TABLES = `
   -- Ids and texts that many rows share. An index entry cannot hold a long text, so the digest stands for it.
@@ -194,6 +195,24 @@ const FIGURES = `
   ) WITH (fillfactor = 50);
 `
 
+const STATISTICS = `
+  -- The waiting events of a step that each process gave last.
+  CREATE TABLE stats_waiting (
+    kind bigint NOT NULL, subject bigint NOT NULL, at bigint NOT NULL, writer bigint NOT NULL, waiting bigint NOT NULL,
+    PRIMARY KEY (kind, subject, at, writer)
+  );
+  -- Steps of 10 s, for an hour.
+  CREATE TABLE short_stats_step (LIKE stats_step INCLUDING ALL);
+  CREATE TABLE short_stats (LIKE stats INCLUDING ALL);
+  CREATE TABLE short_stats_reason (LIKE stats_reason INCLUDING ALL);
+  CREATE TABLE short_stats_waiting (LIKE stats_waiting INCLUDING ALL);
+`
+
+const SPAN_REVISION = `
+  -- The revision of the configuration that the table span belongs to, and where the partitions ended at that change.
+  CREATE TABLE span_revision (id bigint PRIMARY KEY CHECK (id = 1), revision bigint NOT NULL, ends bigint[] NOT NULL);
+`
+
 /**
  * The tables of the delivery store. Later releases only add steps: two releases run side by side.
  *
@@ -204,5 +223,8 @@ export const deliverySchema: SchemaPart = {
   steps: [
     { name: 'tables of the delivery store', up: (queries) => queries.rows(TABLES) },
     { name: 'figures of shards', up: (queries) => queries.rows(FIGURES) },
+    { name: 'revision of the spans', up: (queries) => queries.rows(SPAN_REVISION) },
+    { name: 'limits of destinations', up: (queries) => queries.rows(LIMIT_TABLES) },
+    { name: 'statistics of several processes', up: (queries) => queries.rows(STATISTICS) },
   ],
 }

@@ -1,6 +1,8 @@
+import { assertHeld, type HeldLease, type Queries } from '@millrace/postgres'
 import type { Clock } from '@millrace/std'
 import type { TidyRequest } from '../delivery-store.ts'
 import { DAY_MS, type DayTables, dayOf, nameOf } from './day-tables.ts'
+import { STATISTICS_TABLES } from './postgres-statistics.ts'
 import type { Transactions } from './transactions.ts'
 
 /** Number of rows deleted in one statement. */
@@ -8,10 +10,10 @@ const STEP = 5_000
 /** Maximum of stored revisions per destination; older ones are not read. */
 const MAX_REVISIONS = 1_000
 const MAX_JOBS = 10_000
-const STATS_KEPT_MS = 7 * DAY_MS
 /** A process that wrote nothing for this long has ended. */
 const WRITER_KEPT_MS = 7 * DAY_MS
 const HOUR_MS = 3_600_000
+const STATS_KEPT_MS = { long: 7 * DAY_MS, short: HOUR_MS } as const
 
 /**
  * Deletes traces: those past their time, then the oldest while there are too many, delivered events first. Plain outcomes
@@ -31,7 +33,32 @@ export class TraceRetention {
     this.#clock = clock
   }
 
-  async tidy({ finalBefore, logOldest, maxBytes }: TidyRequest): Promise<void> {
+  /**
+   * @param under the lease of the task. Once another process has it, nothing more is deleted, and this throws LeaseLostError.
+   */
+  async tidy(request: TidyRequest, under?: HeldLease): Promise<void> {
+    const begin = async (queries: Queries) => {
+      if (under !== undefined) await assertHeld(queries, under)
+    }
+    await new RetentionRun(this.#transactions, this.#days, this.#clock, begin).carryOut(request)
+  }
+}
+
+/** One run; each of its transactions begins with `begin`. */
+class RetentionRun {
+  readonly #transactions: Transactions
+  readonly #days: DayTables
+  readonly #clock: Clock
+  readonly #begin: (queries: Queries) => Promise<void>
+
+  constructor(transactions: Transactions, days: DayTables, clock: Clock, begin: (queries: Queries) => Promise<void>) {
+    this.#transactions = transactions
+    this.#days = days
+    this.#clock = clock
+    this.#begin = begin
+  }
+
+  async carryOut({ finalBefore, logOldest, maxBytes }: TidyRequest): Promise<void> {
     await this.#dropOld(finalBefore)
     await this.#dropGone(logOldest)
     await this.#dropMost(maxBytes)
@@ -42,8 +69,12 @@ export class TraceRetention {
     await this.#run(DROP_REVISIONS)
     await this.#run('DELETE FROM letter_group WHERE letters <= 0')
     await this.#run('DELETE FROM writer WHERE flushed_at < $1', [this.#clock.now() - WRITER_KEPT_MS])
-    for (const table of ['stats_step', 'stats', 'stats_reason']) {
-      await this.#run(`DELETE FROM ${table} WHERE at < (SELECT max(at) FROM stats_step) - ${STATS_KEPT_MS}`)
+    for (const [steps, table] of Object.entries(STATISTICS_TABLES)) {
+      const newest = `(SELECT max(at) FROM ${table}_step)`
+      const keptMs = STATS_KEPT_MS[steps as keyof typeof STATISTICS_TABLES]
+      for (const part of ['', '_reason', '_waiting', '_step']) {
+        await this.#run(`DELETE FROM ${table}${part} WHERE at < ${newest} - ${keptMs}`)
+      }
     }
   }
 
@@ -51,7 +82,7 @@ export class TraceRetention {
     let dropped = 0
     for (const { day } of await this.#days.list('block')) {
       if ((day + 1) * DAY_MS > finalBefore || day >= this.#today) break
-      if (await this.#days.drop('block', day)) dropped++
+      if (await this.#days.drop('block', day, this.#begin)) dropped++
     }
     for (const sql of OLD) dropped += await this.#inSteps(sql, [finalBefore])
     if (dropped > 0) await this.#noteDropped(finalBefore)
@@ -72,7 +103,7 @@ export class TraceRetention {
          ) AS "isNeeded"`,
         [JSON.stringify(logOldest)],
       )
-      if (!row!.isNeeded) await this.#days.drop('message_hashes', day)
+      if (!row!.isNeeded) await this.#days.drop('message_hashes', day, this.#begin)
     }
   }
 
@@ -84,13 +115,16 @@ export class TraceRetention {
     let bytes = [...blocks, ...hashes, ended!].reduce((sum, each) => sum + each.bytes, 0)
     for (const { day, bytes: ofDay } of blocks) {
       if (bytes <= maxBytes || day >= this.#today) break
-      if (!(await this.#days.drop('block', day))) break
+      if (!(await this.#days.drop('block', day, this.#begin))) break
       bytes -= ofDay
       // An outcome follows its event: an event accepted after this day has all its traces.
       await this.#noteDropped((day + 1) * DAY_MS)
     }
     if (bytes <= maxBytes) return
-    const rows = await this.#transactions.pool.query<{ at: number }>(DROP_OLDEST_JOURNEYS, [bytes - maxBytes])
+    const rows = await this.#transactions.write(async (queries) => {
+      await this.#begin(queries)
+      return queries.rows<{ at: number }>(DROP_OLDEST_JOURNEYS, [bytes - maxBytes])
+    })
     if (rows[0]?.at !== undefined && rows[0].at !== null) await this.#noteDropped(rows[0].at + 1)
   }
 
@@ -116,7 +150,10 @@ export class TraceRetention {
   }
 
   #run(sql: string, values: readonly unknown[] = []): Promise<number> {
-    return this.#transactions.write((queries) => queries.run(sql, values))
+    return this.#transactions.write(async (queries) => {
+      await this.#begin(queries)
+      return queries.run(sql, values)
+    })
   }
 }
 

@@ -31,7 +31,7 @@ export class SqliteDeliveryStore implements DeliveryStore {
   /** @throws NewerSchemaError (`code` NEWER_SCHEMA) for a database of a later version. */
   static async open(options: SqliteDeliveryStoreOptions): Promise<SqliteDeliveryStore> {
     const data: DeliveryThreadData = { file: options.file }
-    let onEnd: (error: Error) => void = () => {}
+    let onEnd: (error: Error) => void = (error) => options.onFault?.(error)
     const thread = new ThreadCalls<DeliveryCalls>({
       file: new URL('./thread.ts', import.meta.url),
       name: 'delivery',

@@ -1,4 +1,4 @@
-import { decodeRecord } from '@millrace/protocol'
+import { decodeRecord } from '@millrace/protocol/record'
 import { type DedupRule, forEachDedupKey, MAX_DEDUP_WINDOW_MS } from '../../dedup.ts'
 import type { CommitEntry } from '../segments/commit.ts'
 import { ATTEMPT_KINDS, type AttemptKind, type Attempts, type KeyLookup } from './attempts.ts'

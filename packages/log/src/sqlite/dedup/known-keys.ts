@@ -1,4 +1,4 @@
-import { decodeRecord } from '@millrace/protocol'
+import { decodeRecord } from '@millrace/protocol/record'
 import { MAX_DEDUP_WINDOW_MS } from '../../dedup.ts'
 import type { Offset } from '../../event-log.ts'
 import type { Commit } from '../segments/commit.ts'

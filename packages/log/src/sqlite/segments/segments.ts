@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { decodeRecord } from '@millrace/protocol'
+import { decodeRecord } from '@millrace/protocol/record'
 import { MAX_DEDUP_WINDOW_MS } from '../../dedup.ts'
 import { type Offset, type OffsetRange, STREAMS, type Tally } from '../../event-log.ts'
 import type { Appended } from '../calls.ts'

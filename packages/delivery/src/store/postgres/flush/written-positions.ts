@@ -5,8 +5,8 @@ import type { ShardFence } from '../../shard-fence.ts'
 const MAX_REMEMBERED = 100_000
 
 /**
- * The positions that this process wrote last. A lane lists all its positions at each flush, and most of them did not move:
- * writing those again would make a new version of their rows fifty times a second.
+ * The positions that this process wrote last. A lane that opens again lists all its positions, and most of them did not move:
+ * writing those again would make a new version of their rows.
  */
 export class WrittenPositions {
   readonly #fence: ShardFence | undefined
