@@ -33,15 +33,9 @@ export {
   sourceClass,
   type WebhookConfig,
 } from './resources/source.ts'
-export {
-  type ControlStore,
-  type ControlStoreOpener,
-  NewerDatabaseError,
-  WrongSecretKeyError,
-} from './store/control-store.ts'
+export { type ControlStoreOpener, NewerDatabaseError, WrongSecretKeyError } from './store/control-store.ts'
 export { destinationNames } from './store/database-look.ts'
 export { sqliteControlStore } from './store/sqlite-control-store.ts'
 export type { CodeLanguage, PublishedLibrary, PublishedTransformation } from './transformations/code.ts'
-export { isConfiguration } from './workspace/change.ts'
 export type { Deliveries, DeliveryScope } from './workspace/deliveries.ts'
 export type { Snapshot } from './workspace/snapshot.ts'

@@ -67,11 +67,11 @@ export async function composeCluster(options: ComposeClusterOptions): Promise<Cl
     onFault: (error) => faults.report('The delivery store cannot be used', error),
   })
   opened.defer(() => store.close())
-  const spans = new ConfiguredSpans({ log: engines.log, store, pool: engines.control })
+  const spans = new ConfiguredSpans(engines)
   const control = opened.use(
     await openControl({
       ...common,
-      store: spans.readingEnds(postgresControlStore(engines.control, engines.notifications)),
+      store: postgresControlStore(engines.control, engines.notifications),
       partitions: engines.log.homes,
       secretKey: settings.secretKey,
       ...{ registry, sandboxes, port },
@@ -102,6 +102,7 @@ export async function composeCluster(options: ComposeClusterOptions): Promise<Cl
     waiting: async (scope) => (await store.figures.waiting(scope)) + (await store.deadLetters.countOpen(scope)),
     countByRules: (asked) => view!.events.count(asked),
     changed: (_before, after) => configuration.apply(after),
+    beside: (after) => spans.beside(after),
   })
   await configuration.apply(controlPlane.snapshot())
 
@@ -111,7 +112,7 @@ export async function composeCluster(options: ComposeClusterOptions): Promise<Cl
     : undefined
   const ofOperations = {
     ...{ ...shared, shownSettings, dashboardFolder, delivery, ingest: ingest?.counts },
-    ...{ statistics: store.statistics, figures: store.figures },
+    ...{ statistics: store.statistics, shortStatistics: store.shortStatistics },
   }
   const statistics = opened.use(await openStatistics(ofOperations))
   const parts = [

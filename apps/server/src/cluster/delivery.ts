@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type ControlPlane, type SourceType, sourceClass } from '@millrace/control-plane'
-import { PostgresDeliveryStore } from '@millrace/delivery/postgres'
+import { PostgresDeliveryStore, PostgresLimits } from '@millrace/delivery/postgres'
 import type { DestinationRegistry } from '@millrace/destinations'
 import { DeliveryMetrics } from '@millrace/pipeline'
 import {
@@ -11,9 +11,8 @@ import {
   partitionsOf,
   ShardJobs,
   type SpannedConfiguration,
-  Turns,
 } from '@millrace/pipeline/cluster'
-import { type LeasedWork, PostgresLeases } from '@millrace/postgres'
+import { type HeldLease, type LeasedWork, PostgresLeases, SingleTask } from '@millrace/postgres'
 import type { Clock } from '@millrace/std'
 import type { Sandboxes } from '@millrace/transformations'
 import type { ProcessRole } from '../config/roles.ts'
@@ -82,8 +81,15 @@ export async function openClusterDelivery(needs: ClusterDeliveryNeeds): Promise<
     logger.warn({ err: error }, 'a read-only thread ended; it restarts'),
   )
   opened.defer(() => scan.rest())
+  const limits = opened.use(
+    new PostgresLimits({
+      ...{ pool: engines.control, process: memberId, clock, logger },
+      others: () => store.figures.owners(memberId),
+      members: () => leases?.members('pipeline') ?? 1,
+    }),
+  )
   const owned: OwnedShards = new OwnedShards({
-    ...{ log, store, metrics, clock, logger, random: Math.random },
+    ...{ log, store, metrics, limits, clock, logger, random: Math.random },
     findModule: (type) => registry.find(type),
     sourceClass: (type) => sourceClass(type as SourceType),
     newClient: (bounds) => outbound.make(bounds),
@@ -113,12 +119,10 @@ export async function openClusterDelivery(needs: ClusterDeliveryNeeds): Promise<
   const jobs = new ShardJobs({ ...{ store, scan, clock, logger, metrics, configuration } })
   const lead = new JobLead({ ...{ store, scan, clock, logger, partitions: log.partitions } })
   const reports = new ShardReports({ owned, figures: store.figures, configuration, clock, logger })
-  const housekeeping = new Turns(
-    clock,
-    HOUSEKEEPING_MS,
-    () => tidy(needs, store),
-    (error) => logger.warn({ cause: error.message }, 'housekeeping failed'),
-  )
+  const housekeeping = new SingleTask({
+    ...{ kind: 'housekeeping', role: 'pipeline', intervalMs: HOUSEKEEPING_MS, clock, logger },
+    run: (lease) => tidy(needs, store, lease),
+  })
   opened.defer(async () => {
     await jobs.stop()
     await reports.stop()
@@ -132,8 +136,8 @@ export async function openClusterDelivery(needs: ClusterDeliveryNeeds): Promise<
   const leaving = leases
   // Without Postgres nothing can be given back: then the leases expire by themselves.
   opened.defer(() => within(settings.shutdownMs, leaving.leave()))
-  leases.share(singleTask('jobs', lead), [0])
-  leases.share(singleTask('housekeeping', housekeeping), [0])
+  leases.share(leadOf(lead), [0])
+  housekeeping.share(leases)
   const shards: LeasedWork = {
     ...{ kind: 'shard', role: 'pipeline' },
     start: (lease) => owned.start(lease),
@@ -173,15 +177,15 @@ export async function openClusterDelivery(needs: ClusterDeliveryNeeds): Promise<
   }
 }
 
-/** Work that one process of the installation does. */
-function singleTask(kind: string, work: { start(): void; stop(): Promise<void> }): LeasedWork {
+/** One process counts and ends jobs. */
+function leadOf(lead: JobLead): LeasedWork {
   return {
-    ...{ kind, role: 'pipeline' },
+    ...{ kind: 'jobs', role: 'pipeline' },
     async start({ signal }) {
-      signal.addEventListener('abort', () => void work.stop(), { once: true })
-      work.start()
+      signal.addEventListener('abort', () => void lead.stop(), { once: true })
+      lead.start()
     },
-    stop: () => work.stop(),
+    stop: () => lead.stop(),
   }
 }
 
@@ -193,7 +197,11 @@ function shardsOf({ configuration }: SpannedConfiguration, homes: number): numbe
   )
 }
 
-async function tidy({ engines: { log }, settings, clock }: ClusterDeliveryNeeds, store: PostgresDeliveryStore) {
+async function tidy(
+  { engines: { log }, settings, clock }: ClusterDeliveryNeeds,
+  store: PostgresDeliveryStore,
+  lease: HeldLease,
+): Promise<void> {
   const oldest = await Promise.all(
     Array.from({ length: log.partitions }, async (_, partition) => {
       const offset = (await log.oldest(partition))?.offset
@@ -201,7 +209,7 @@ async function tidy({ engines: { log }, settings, clock }: ClusterDeliveryNeeds,
     }),
   )
   const finalBefore = clock.now() - TRACES_KEPT_MS
-  await store.tidy({ finalBefore, logOldest: oldest.flat(), maxBytes: settings.traceMaxBytes })
+  await store.tidy({ finalBefore, logOldest: oldest.flat(), maxBytes: settings.traceMaxBytes }, lease)
 }
 
 async function joined({ control }: ClusterEngines, memberId: string): Promise<void> {

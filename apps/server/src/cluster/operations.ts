@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { adminInfoRoute, type ControlPlane } from '@millrace/control-plane'
-import type { FigureStore, StatisticsStore } from '@millrace/delivery'
+import type { StatisticsStore } from '@millrace/delivery'
 import type { IngestMetrics } from '@millrace/gateway'
 import { DeliveryMetrics, Stats, statsRoutes } from '@millrace/pipeline'
 import type { OwnedShards } from '@millrace/pipeline/cluster'
@@ -18,7 +18,7 @@ interface ClusterOperationsNeeds {
   readonly shownSettings: Record<string, string | number | null>
   readonly controlPlane: ControlPlane
   readonly statistics: StatisticsStore
-  readonly figures: FigureStore
+  readonly shortStatistics: StatisticsStore
   /** Undefined: this process accepts no events. */
   readonly ingest: IngestMetrics | undefined
   /** Undefined: this process delivers no events. */
@@ -31,27 +31,15 @@ interface ClusterOperationsNeeds {
 
 /** Counts what this process does, for the statistics of the installation. */
 export async function openStatistics(needs: ClusterOperationsNeeds): Promise<Part & { readonly stats: Stats }> {
-  const { statistics: store, figures, controlPlane, ingest, delivery, clock, logger } = needs
+  const { statistics: store, ingest, delivery, clock, logger } = needs
   const noMetrics = new DeliveryMetrics()
   const stats = new Stats({
-    ...{ store, clock, logger, isShared: true },
+    ...{ store, shortStore: needs.shortStatistics, clock, logger },
     ingest: ingest ?? { sources: () => [], rejectedBySource: new Map() },
     delivery: {
       counts: async () => delivery?.metricsOfDelivery ?? noMetrics,
-      async activity(destinationIds = [...controlPlane.snapshot().destinations.keys()]) {
-        const shards = (delivery?.owned.shards ?? []).map(({ pipeline }) => pipeline.activity(destinationIds))
-        const own = await Promise.all(shards)
-        // The stored number of waiting events is of the whole installation, whichever process writes it last.
-        const whole = await Promise.all(
-          destinationIds.map(async (destinationId) => {
-            return [destinationId, { waiting: await figures.waiting({ destinationId }), durations: [] }] as const
-          }),
-        )
-        const durations = own.map((shard) => {
-          return new Map([...shard].map(([id, activity]) => [id, { ...activity, waiting: 0 }] as const))
-        })
-        return [new Map(whole), ...durations]
-      },
+      activity: (destinationIds) =>
+        Promise.all((delivery?.owned.shards ?? []).map(({ pipeline }) => pipeline.activity(destinationIds))),
     },
   })
   await stats.start()

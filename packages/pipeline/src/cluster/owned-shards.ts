@@ -1,10 +1,4 @@
-import {
-  type DeliveryStore,
-  type DestinationLimits,
-  LocalDestinationLimits,
-  LocalMemoryBudget,
-  type Span,
-} from '@millrace/delivery'
+import { type DeliveryStore, type DestinationLimits, LocalMemoryBudget, type Span } from '@millrace/delivery'
 import type { DeliveryMetrics } from '../delivery/delivery-metrics.ts'
 import type { Configuration } from '../following/configuration.ts'
 import { RemovalRecords } from '../following/removal-records.ts'
@@ -27,6 +21,8 @@ export interface OwnedShardsOptions
   readonly store: DeliveryStore
   readonly metrics: DeliveryMetrics
   readonly memoryBytes: number
+  /** The limits of each destination, for all its lanes in this process. */
+  readonly limits: { of(destinationId: string): DestinationLimits; forget(destinationId: string): void }
   /** The newest stored configuration. @throws if it cannot be read now. */
   readonly newest: () => Promise<SpannedConfiguration>
   /** Time that calls in flight have when a shard is given back. */
@@ -70,7 +66,6 @@ export class OwnedShards {
   readonly #options: OwnedShardsOptions
   readonly #log: ClusterLog
   readonly #memory: LocalMemoryBudget
-  readonly #limits = new Map<string, DestinationLimits>()
   readonly #claimed = new Map<number, Claimed>()
   /** By number, shards that have ended here and still leave: the next claim of the same shard waits for it. */
   readonly #leaving = new Map<number, Promise<void>>()
@@ -161,14 +156,20 @@ export class OwnedShards {
 
   /** Passes a configuration on to all shards; resolves when they follow it. */
   async configure(change: SpannedConfiguration): Promise<void> {
-    for (const id of this.#limits.keys()) if (!change.configuration.destinations.has(id)) this.#limits.delete(id)
     await this.#inTurn(async () => {
       const before = this.#latest
       this.#latest = change
       const removed = await Promise.all(this.shards.map(({ pipeline }) => pipeline.configure({ ...change, ends: [] })))
       await this.#record(removed.flat())
-      if (before !== undefined) await this.#dropSpans(before.spans, change.configuration)
+      if (before !== undefined) await this.#forgetRemoved(before, change.configuration)
     })
+  }
+
+  async #forgetRemoved(before: SpannedConfiguration, { destinations, ...rest }: Configuration): Promise<void> {
+    for (const id of before.configuration.destinations.keys()) {
+      if (!destinations.has(id)) this.#options.limits.forget(id)
+    }
+    await this.#dropSpans(before.spans, { destinations, ...rest })
   }
 
   async #record(removed: readonly Removed[]): Promise<void> {
@@ -241,39 +242,24 @@ export class OwnedShards {
   }
 
   #optionsOf(lease: ShardLease, { configuration, spans }: SpannedConfiguration) {
-    const {
-      store,
-      clock,
-      onReplayEnded,
-      newest: _,
-      shutdownMs: __,
-      onFenced: ___,
-      onShards: ____,
-      ...deps
-    } = this.#options
+    const { store, limits, clock, random, live, metrics, onReplayEnded, logger, ...rest } = this.#options
+    const { findModule, sourceClass, newClient, userCode, userAgent } = rest
     const spansOf: DeliveryStore['spans'] = {
       all: async () => [...spans],
       write: (change) => store.spans.write(change),
       drop: (dropped) => store.spans.drop(dropped),
     }
     return {
-      ...deps,
-      clock,
+      ...{ findModule, sourceClass, newClient, userCode, userAgent, clock, random, live, metrics, logger },
       log: this.#log,
       store: storeOfShard(store, spansOf),
       memory: this.#memory,
-      limitsOf: (id: string) => leasedLimits(this.#limitsOf(id), lease, clock),
+      limitsOf: (id: string) => leasedLimits(limits.of(id), lease, clock),
       onDelivered: () => {},
       onReplayEnded: (jobId: string, destinationId: string) => onReplayEnded(lease.number, jobId, destinationId),
       partitions: partitionsOfShard(lease.number, this.#log),
       configuration,
     }
-  }
-
-  #limitsOf(destinationId: string): DestinationLimits {
-    const known = this.#limits.get(destinationId) ?? new LocalDestinationLimits()
-    this.#limits.set(destinationId, known)
-    return known
   }
 
   #deadline(): Promise<void> {
