@@ -25,22 +25,6 @@ test('a shard that has read further than a connection begins reads the range aga
   expect(sink.messageIds.filter((id) => !id.startsWith('known'))).toEqual(['new-1', 'new-2', 'new-3', 'new-4'])
 })
 
-test('a connection that begins while its destination reads is read from its beginning, without another event', async () => {
-  const { run, sink } = await PipelineUnderTest.withSink(200, { sources: ['s1'], log: new MemoryEventLog() })
-  await using _ = run
-  run.sources.set('s2', { id: 's2', name: 's2', type: 'cloud', partition: 0 })
-  await run.configure()
-  const end = run.log.end(0)
-  await run.accept([track('new-1', 'u')], { source: 's2' })
-  await run.settle()
-  // The first change begins a read, the second one comes before the read has ended.
-  const first = run.shard.configure({ configuration: run.configuration(), ends: [run.log.end(0)] })
-  run.connect('s2', 'd1')
-  await Promise.all([first, run.shard.configure({ configuration: run.configuration(), ends: [end] })])
-  await run.settle()
-  expect(sink.messageIds).toEqual(['new-1'])
-})
-
 test('a range that is read again survives a crash: nothing of it is lost', async () => {
   const { run, sink } = await PipelineUnderTest.withSink(({ event }) => (event.messageId === 'new-1' ? 'hang' : 200), {
     sources: ['s1'],
