@@ -5,5 +5,6 @@ export {
   type SpansWrite,
   writeConfigurationSpans,
 } from './configuration-spans.ts'
+export type { RecentOutcome, RecentOutcomes } from './outcomes/recent-outcomes.ts'
 export { PostgresDeliveryStore, type PostgresDeliveryStoreOptions } from './postgres-delivery-store.ts'
 export { deliverySchema } from './schema.ts'

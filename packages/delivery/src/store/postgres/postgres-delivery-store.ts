@@ -1,6 +1,6 @@
 import { MessageChannel, type MessagePort } from 'node:worker_threads'
 import type { HeldLease, PostgresPool } from '@millrace/postgres'
-import { answerCalls } from '@millrace/std'
+import { answerCalls, type Clock } from '@millrace/std'
 import type { DeliveryStore, TidyRequest } from '../delivery-store.ts'
 import type { LaneOutcomes } from '../lane-outcomes.ts'
 import { OutcomeWriter, type OutcomeWriterOptions } from '../outcome-writer.ts'
@@ -15,6 +15,7 @@ import { LetterChanges } from './letters/letter-changes.ts'
 import { LetterReads } from './letters/letter-reads.ts'
 import { PostgresDeadLetters } from './letters/postgres-dead-letters.ts'
 import { PostgresOutcomes } from './outcomes/postgres-outcomes.ts'
+import { RecentOutcomes } from './outcomes/recent-outcomes.ts'
 import { RecordedOutcomes } from './outcomes/recorded-outcomes.ts'
 import { soughtOutcomes } from './outcomes/sought-reader.ts'
 import { PostgresBacklog } from './postgres-backlog.ts'
@@ -56,6 +57,7 @@ export class PostgresDeliveryStore implements DeliveryStore {
   readonly runs
   readonly figures
   readonly #pool: PostgresPool
+  readonly #clock: Clock
   readonly #flushes: FlushWriter
   readonly #writer: OutcomeWriter
   readonly #retention: TraceRetention
@@ -82,6 +84,7 @@ export class PostgresDeliveryStore implements DeliveryStore {
     const recorded = new RecordedOutcomes(pool, names, reads)
     const expired = new ExpiredLetters({ transactions, names, fence, reads, changes, recorded })
     this.#pool = pool
+    this.#clock = clock
     this.outcomes = new PostgresOutcomes({ transactions, names, fence, recorded, letterChanges: changes })
     this.deadLetters = new PostgresDeadLetters({ transactions, names, reads, changes, expired })
     this.jobs = new PostgresJobs({ transactions, names, fence, reads, changes, days, blocks, clock, writer })
@@ -121,6 +124,11 @@ export class PostgresDeliveryStore implements DeliveryStore {
 
   trouble(): string | undefined {
     return this.#writer.trouble()
+  }
+
+  /** Follows the outcomes that all processes write from now on, for the live view. */
+  recentOutcomes(): Promise<RecentOutcomes> {
+    return RecentOutcomes.open(this.#pool, this.#clock)
   }
 
   /** Postgres does the reading, so the port is answered by this thread. */

@@ -2,7 +2,7 @@ import type { BlockWrite } from '../../flush.ts'
 import { ENTRY_BYTES } from '../../outcome-block.ts'
 
 /** Smaller blocks are extended: at low traffic an event does not cost a row. */
-const FULL_BLOCK_ENTRIES = 50
+export const FULL_BLOCK_ENTRIES = 50
 /**
  * Maximum distance between two offsets of a block: the block that holds an offset then lies within this distance in the
  * index, and a search never reads all later blocks.
