@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Bench } from './bench.ts'
 import type { Target } from './load-process.ts'
-import { cpuMs } from './process-usage.ts'
+import { cpuMs, cpuMsByThread } from './process-usage.ts'
 import type { Program } from './programs.ts'
 
 const RUN_EVENTS = 60_000
@@ -17,6 +17,8 @@ export interface DeliveryRun {
   readonly deliveriesPerSecond: number
   /** Of the program, all threads. */
   readonly cpuMicrosPerEvent: number
+  /** The same of each thread, by name. */
+  readonly cpuMicrosByThread: ReadonlyMap<string, number>
   /** From sending to arrival, of each event at each destination. */
   readonly latencyMicros: Float64Array
 }
@@ -45,6 +47,7 @@ export async function deliver(
   const run = bench.nextRun()
   await sink.call('expect', { run, events, destinations }, TIMEOUT_MS)
   const cpuBefore = cpuMs(program.pid)
+  const threadsBefore = cpuMsByThread(program.pid)
   const pace = eventsPerSecond === undefined ? {} : { eventsPerSecond }
   const allArrived = sink.call('allArrived', undefined, TIMEOUT_MS)
   const [{ firstMicros }] = await Promise.all([
@@ -53,6 +56,7 @@ export async function deliver(
   ])
   await delay(SETTLING_MS)
   const cpuUsedMs = cpuMs(program.pid) - cpuBefore
+  const threadsAfter = cpuMsByThread(program.pid)
   const { received, strays, lastMicros, latencyMicros } = await sink.call('arrivals', undefined, TIMEOUT_MS)
   if (received !== events * destinations || strays !== 0) {
     throw new Error(
@@ -64,6 +68,9 @@ export async function deliver(
     eventsPerSecond: eventsASecond,
     deliveriesPerSecond: eventsASecond * destinations,
     cpuMicrosPerEvent: (cpuUsedMs * 1_000) / events,
+    cpuMicrosByThread: new Map(
+      [...threadsAfter].map(([name, ms]) => [name, ((ms - (threadsBefore.get(name) ?? 0)) * 1_000) / events]),
+    ),
     latencyMicros,
   }
 }

@@ -24,6 +24,7 @@ import { sdkRows } from './rows/sdk.ts'
 import { startRows } from './rows/start.ts'
 import { stockRows } from './rows/stock.ts'
 import { testApiRow } from './rows/test-api.ts'
+import { threadRows } from './rows/threads.ts'
 import { userCodeRows } from './rows/user-code.ts'
 import { watchedRows } from './rows/watched.ts'
 import { type Line, resultOf, tableOf } from './table.ts'
@@ -34,6 +35,7 @@ const rows: readonly Row[] = [
   ...acceptanceRows,
   ...duplicatesRows,
   ...deliveryRows,
+  ...threadRows,
   ...batchRows,
   ...userCodeRows,
   ...fanOutRows,

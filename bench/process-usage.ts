@@ -5,10 +5,24 @@ const TICK_MS = 10
 
 /** CPU time of a process with all its threads and children, so far. */
 export function cpuMs(pid: number): number {
-  return sum(family(pid), (each) => {
-    const fields = statOf(each)
-    return (Number(fields[11]) + Number(fields[12])) * TICK_MS
-  })
+  return sum(family(pid), (each) => cpuMsOf(`${each}`))
+}
+
+/** @param folder of a process or thread below /proc. */
+function cpuMsOf(folder: string): number {
+  const fields = statOf(folder)
+  return (Number(fields[11]) + Number(fields[12])) * TICK_MS
+}
+
+/** CPU time of the threads of a process, so far, by name; threads of one name together. */
+export function cpuMsByThread(pid: number): ReadonlyMap<string, number> {
+  const byName = new Map<string, number>()
+  for (const thread of readdirSync(`/proc/${pid}/task`)) {
+    const folder = `${pid}/task/${thread}`
+    const name = readFileSync(`/proc/${folder}/comm`, 'utf8').trim()
+    byName.set(name, (byName.get(name) ?? 0) + cpuMsOf(folder))
+  }
+  return byName
 }
 
 /** Resident memory of a process and its children; what they share counts for each. */
@@ -28,8 +42,8 @@ function family(pid: number): number[] {
 }
 
 /** The fields after the name, which may itself hold spaces; the first is the state. */
-function statOf(pid: number): string[] {
-  const text = readFileSync(`/proc/${pid}/stat`, 'utf8')
+function statOf(folder: string): string[] {
+  const text = readFileSync(`/proc/${folder}/stat`, 'utf8')
   return text.slice(text.lastIndexOf(')') + 2).split(' ')
 }
 

@@ -62,8 +62,12 @@ export async function addSource(product: Program, ...webhookUrls: readonly strin
 }
 
 /** Makes a source that is connected to destinations. @returns its write key. */
-export async function addSourceOf(product: Program, destinationIds: readonly string[]): Promise<string> {
-  const { source } = await post(product, 'sources', { name: 'Load', type: 'HTTP' })
+export async function addSourceOf(
+  product: Program,
+  destinationIds: readonly string[],
+  config: object = {},
+): Promise<string> {
+  const { source } = await post(product, 'sources', { name: 'Load', type: 'HTTP', config })
   for (const destinationId of destinationIds) await connect(product, source!.id, destinationId)
   return source!.writeKey!
 }

@@ -310,11 +310,13 @@ export class Pipeline implements Shard {
     for (const record of records) {
       this.#index.add(partition, 0, record)
       if (live.isWatched) this.#showAccepted(partition, record)
+      let isPassed = true
       for (const delivery of this.#deliveries.ofSource(record.header.sourceId)) {
-        delivery.feed.offer(partition, record)
+        if (delivery.feed.offer(partition, record)) isPassed = false
         offered.add(delivery)
       }
       this.#deps.parsed.drop(record)
+      if (isPassed) this.#deps.parsed.passed(partition, record)
     }
     for (const { lane } of offered) lane.pump()
   }

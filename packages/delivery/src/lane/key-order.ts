@@ -13,8 +13,8 @@ export class KeyOrder {
   add(event: LaneEvent): LaneEvent[] {
     const user = this.#follow(event, event.userKey)
     const anonymous = this.#follow(event, event.anonymousKey)
-    if (user === undefined && anonymous === undefined) return NONE
-    return [user, anonymous].filter((before) => before !== undefined)
+    if (user === undefined) return anonymous === undefined ? NONE : [anonymous]
+    return anonymous === undefined ? [user] : [user, anonymous]
   }
 
   /** Removes a finished event; calls `onFree` with each follower that nothing else blocks. */

@@ -146,3 +146,17 @@ test('reads all partitions in the order of their common offsets', async () => {
   expect([records.map(({ body }) => body.toString()), next]).toEqual([['1', '2', '3', '4'], 5])
   expect(reader.readAll('live', 5, 6, 1_000)).toEqual({ records: [], next: 6 })
 })
+
+test('a record behind the given end is not read, although the file has it already', async () => {
+  const directory = join(root, 'end')
+  await using log = await SqliteEventLog.open({ directory, clock: systemClock })
+  for (const name of 'abc') await log.append(0, 'live', recordOf(name))
+  const reader = new ForwardReader(directory, () => {})
+  const readTo = (end: number, from = 0) => {
+    const { records, next } = reader.read(0, 'live', from, end, 1_000_000)
+    return [records.map(({ body }) => body.toString()).join(''), next]
+  }
+  expect(readTo(2)).toEqual(['ab', 2])
+  expect(readTo(2, 2)).toEqual(['', 2])
+  expect(readTo(3, 2)).toEqual(['c', 3])
+})

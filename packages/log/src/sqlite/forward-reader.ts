@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { crc32 } from 'node:zlib'
 import { decodeRecord } from '@millrace/protocol/record'
-import type { Offset, ReadResult, StoredRecord, Stream } from '../event-log.ts'
+import type { Offset, OffsetRange, ReadResult, StoredRecord, Stream } from '../event-log.ts'
 import { duplicateIndexes } from '../frames.ts'
 import { DamagedSegmentError } from './segments/damaged-segment.ts'
 import { segmentPath } from './segments/segment-files.ts'
@@ -34,7 +34,8 @@ export class ForwardReader {
   /**
    * Reads a stream of a partition from `from` on, up to `maxBytes` of records, but at least one record if there is one.
    *
-   * @param end an offset up to which the log has committed; without records the next read starts there.
+   * @param end an offset up to which the log has committed: the read ends before it. A later record may lie in the file already, but
+   *   a reader that takes it would be past the end that everybody knows.
    * @throws DamagedSegmentError if the open segment cannot be read at the moment.
    */
   read(partition: number, stream: Stream, from: Offset, end: Offset, maxBytes: number): ReadResult {
@@ -49,7 +50,7 @@ export class ForwardReader {
 
   #read(isWanted: IsWanted, from: Offset, end: Offset, maxBytes: number): ReadResult {
     for (const first of this.#segmentsFrom(from, end)) {
-      const records = this.#readSegment(first, isWanted, from, maxBytes)
+      const records = this.#readSegment(first, isWanted, { from, to: end }, maxBytes)
       if (records.length === 0) continue
       const next = records.at(-1)!.offset + 1
       this.#reach = Math.max(this.#reach, next)
@@ -73,10 +74,10 @@ export class ForwardReader {
     yield* segmentsFrom(newer, from)
   }
 
-  #readSegment(first: Offset, isWanted: IsWanted, from: Offset, maxBytes: number): StoredRecord[] {
+  #readSegment(first: Offset, isWanted: IsWanted, range: OffsetRange, maxBytes: number): StoredRecord[] {
     const path = segmentPath(this.#directory, first)
     try {
-      return this.#look.into(path, (database) => this.#readRecords(database, isWanted, from, maxBytes)) ?? []
+      return this.#look.into(path, (database) => this.#readRecords(database, isWanted, range, maxBytes)) ?? []
     } catch (error) {
       const isPassedOver = error instanceof DamagedSegmentError && segmentsIn(this.#directory).at(-1) !== first
       if (!isPassedOver) throw error
@@ -85,17 +86,17 @@ export class ForwardReader {
     }
   }
 
-  #readRecords(database: DatabaseSync, isWanted: IsWanted, from: Offset, maxBytes: number): StoredRecord[] {
+  #readRecords(database: DatabaseSync, isWanted: IsWanted, range: OffsetRange, maxBytes: number): StoredRecord[] {
     const tables = streamsIn(database).filter(isWanted).map(streamTable)
     if (tables.length === 0) return []
-    const selects = tables.map((table) => `SELECT offset, crc, bytes FROM ${table} WHERE offset >= ?1`)
+    const selects = tables.map((table) => `SELECT offset, crc, bytes FROM ${table} WHERE offset >= ?1 AND offset < ?2`)
     const rows = database.prepare(`${selects.join(' UNION ALL ')} ORDER BY offset`)
     const duplicatesOf = hasTable(database, 'duplicates')
       ? database.prepare('SELECT indexes FROM duplicates WHERE offset = ?')
       : undefined
     const found: StoredRecord[] = []
     let left = maxBytes
-    for (const row of rows.iterate(from)) {
+    for (const row of rows.iterate(range.from, range.to)) {
       const { offset, crc, bytes } = row as unknown as { offset: Offset; crc: number; bytes: Uint8Array }
       if (crc32(bytes) !== crc) {
         this.#onDamage(offset, `record ${offset} fails its checksum`)

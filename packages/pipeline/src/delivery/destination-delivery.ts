@@ -322,11 +322,14 @@ export class DestinationDelivery {
 
   /** All requests of an event, or the first failure. */
   #prepare({ payload, transformed, sourceId, partition, stream, offset, index, replayed }: LaneEvent): Prepared {
-    const [events, secrets] =
-      transformed?.kind === 'events' ? [transformed.events, transformed.secrets] : [[payload!], undefined]
+    const isSplit = transformed?.kind === 'events'
+    const events = isSplit ? transformed.events : [payload!]
+    const secrets = isSplit ? transformed.secrets : undefined
     const refused = this.#stages.refusal(events)
     if (refused !== undefined) return { stage: 'dest_transformation', ...refused }
-    const place = `${partition} ${stream} ${offset} ${index} ${replayed?.replayId ?? ''}`
+    const place = this.#stages.isRemote
+      ? `${partition} ${stream} ${offset} ${index} ${replayed?.replayId ?? ''}`
+      : undefined
     return this.#stages.prepare(events, sourceId, secrets, place)
   }
 

@@ -118,11 +118,17 @@ export class Feed {
     return wentBack
   }
 
-  /** Takes a record from the shared reader, unless this lane is behind. */
-  offer(partition: number, record: StoredRecord): void {
+  /**
+   * Takes a record from the shared reader, unless this lane is behind.
+   *
+   * @returns whether this lane needs to read the record later.
+   */
+  offer(partition: number, record: StoredRecord): boolean {
     const { live } = this.#byPartition[partition]!
+    if (this.#isClosed) return false
+    if (!live.isAttached) return true
     // The lane may have read ahead of the shared reader before it rejoined.
-    if (!live.isAttached || this.#isClosed || record.offset < live.cursor.offset) return
+    if (record.offset < live.cursor.offset) return false
     let taken: number | undefined
     try {
       taken = this.#take(partition, LIVE, record, 0, Number.POSITIVE_INFINITY)
@@ -131,9 +137,10 @@ export class Feed {
       taken = this.#reached
       this.#fail(error as Error)
     }
-    if (taken === undefined) return
+    if (taken === undefined) return false
     live.isAttached = false
     live.cursor = { offset: record.offset, index: taken }
+    return true
   }
 
   /** Takes the events at its own place in the log that fit; call it when there may be room or new events. */
@@ -179,7 +186,7 @@ export class Feed {
     const { lane, log, parsed, outcomes } = this.#options
     while (feed.cursor.offset < end) {
       const { records, next } = await log.read(partition, STREAMS[stream]!, feed.cursor.offset, LEAST_READ_BYTES)
-      if (records.length === 0) feed.cursor = { offset: Math.max(next, feed.cursor.offset), index: 0 }
+      if (records.length === 0) feed.cursor = movedTo(next, feed.cursor)
       for (const record of records) {
         if (record.offset >= end) return
         const { sourceId, acceptedAt } = record.header
@@ -334,7 +341,7 @@ export class Feed {
       left -= this.#options.lane.loaded - loaded
       feed.cursor = { offset: record.offset + 1, index: 0 }
     }
-    if (records.length === 0) feed.cursor = { offset: Math.max(next, before.offset), index: 0 }
+    if (records.length === 0) feed.cursor = movedTo(next, before)
     this.#options.outcomes.moved()
     this.#options.lane.pump()
     return feed.cursor.offset > before.offset
@@ -417,6 +424,11 @@ export class Feed {
     if (isBefore(place, live.cursor) && isBefore(place, backfill.cursor)) return
     recorded.set(placeKey(place.offset, place.index), wait)
   }
+}
+
+/** A read that finds nothing may not pass a record of which a part was taken: that part would be taken again. */
+function movedTo(next: number, cursor: Position): Position {
+  return next > cursor.offset ? { offset: next, index: 0 } : cursor
 }
 
 function placeKey(offset: number, index: number): string {

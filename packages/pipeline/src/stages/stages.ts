@@ -158,17 +158,18 @@ export class Stages {
     sourceId: string,
   ): WiredRequests | EventPart | Extract<Prepared, { readonly error: string }> {
     const result = this.#transform(event, sourceId)
-    const failed = (error: string, derivedSecrets: readonly string[]) => ({
-      stage: 'dest_transformation' as const,
-      // The text is stored, so its length is bounded.
-      error: this.maskingOf(derivedSecrets).text(error).slice(0, MAX_FAILURE_CHARS),
-    })
-    if ('error' in result) return failed(result.error, [])
+    if ('error' in result) return this.#failed(result.error, NONE)
     try {
       return this.#ready(result)
     } catch (thrown) {
-      return failed((thrown as Error).message, result.derivedSecrets)
+      return this.#failed((thrown as Error).message, result.derivedSecrets)
     }
+  }
+
+  /** The text is stored, so its length is bounded. */
+  #failed(error: string, derivedSecrets: readonly string[]): Extract<Prepared, { readonly error: string }> {
+    const text = this.maskingOf(derivedSecrets).text(error).slice(0, MAX_FAILURE_CHARS)
+    return { stage: 'dest_transformation', error: text }
   }
 
   /**

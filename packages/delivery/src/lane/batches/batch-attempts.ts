@@ -122,8 +122,8 @@ export class BatchAttempts {
       if (event.state === 'done') continue
       const outcome = outcomeOf(at)
       const part = group.parts[at]!
-      const { result, stage } = part.ownEnd ?? { result: call.result, stage: ready.abortStage ?? 'delivery' }
-      const ownCall = { ...call, result }
+      const { ownEnd } = part
+      const ownCall = ownEnd === undefined ? call : { ...call, result: ownEnd.result }
       if (outcome === 'delivered') {
         attempts.noteDelivered(event, ready, ownCall)
         delivered.push(event)
@@ -132,6 +132,8 @@ export class BatchAttempts {
         again.parts.push(part)
       } else {
         attempts.noteFailed(event, ready, ownCall, outcome === 'abort' ? 'abort' : 'retry')
+        const { result } = ownCall
+        const stage = ownEnd?.stage ?? ready.abortStage ?? 'delivery'
         if (outcome === 'abort') refused.push({ event, stage, reason: abortReason(result) })
         else failed.push({ event, result })
       }

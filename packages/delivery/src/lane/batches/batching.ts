@@ -53,6 +53,8 @@ export class Batching {
   /** By key, oldest first. */
   readonly #filling = new Map<string, Batch>()
   #joined = 0
+  /** The batch that an event has joined last, if no batches were started since then. */
+  #lastJoined: Batch | undefined
   /** Blocked events whose earlier events have all joined one batch. */
   readonly #followers = new Queue<Follower>()
   #isLoadingFollowers = false
@@ -67,15 +69,20 @@ export class Batching {
   pump(now: number): void {
     const wasIdle = this.#deps.calls.count === 0
     this.#isRefused = false
-    for (let goesOn = true; goesOn; ) {
-      const isCrowded = this.#isCrowded || this.#deps.memory.isUsedUp
-      this.#start(now, (batch) => isCrowded || batch.isFull || batch.dueAt <= now)
-      goesOn = !this.#isCrowded && (this.#takeNext(now) || this.#takeFollower(now))
+    this.#startDue(now)
+    while (!this.#isCrowded && (this.#takeNext(now) || this.#takeFollower(now))) {
+      if (this.#lastJoined?.isFull || this.#isCrowded || this.#deps.memory.isUsedUp) this.#startDue(now)
     }
     if (wasIdle) this.#start(now, () => true)
     const first = this.#filling.values().next().value
     if (first !== undefined && this.#deps.calls.mayAdd && !this.#isRefused)
       this.#deps.alarm.ringWithin(Math.max(0, first.dueAt - now))
+  }
+
+  #startDue(now: number): void {
+    this.#lastJoined = undefined
+    const isCrowded = this.#isCrowded || this.#deps.memory.isUsedUp
+    this.#start(now, (batch) => isCrowded || batch.isFull || batch.dueAt <= now)
   }
 
   get #isCrowded(): boolean {
@@ -187,6 +194,7 @@ export class Batching {
       this.#filling.set(key, batch)
     }
     batch.add(event, ready)
+    this.#lastJoined = batch
     this.#joined++
     this.#deps.memory.take(part.bytes)
     if (part.joiner.takesManyOfOneUser) this.#noteFollowers(event, batch)
