@@ -96,6 +96,37 @@ test('every process answers for the whole installation', async () => {
   }
 })
 
+test('the live view of one process shows events and outcomes of all', async () => {
+  const end = new AbortController()
+  const headers = { authorization: `Bearer ${cluster.settings['MILLRACE_OWNER_TOKEN']}` }
+  const { body } = await fetch(`${one.url}/v2/tail`, { headers, signal: end.signal })
+  let shown = ''
+  const reading = (async () => {
+    for await (const chunk of body!.pipeThrough(new TextDecoderStream())) shown += chunk
+  })().catch(() => {})
+  // It shows what happens from its first look on.
+  let n = 0
+  const seen = (kind: string, messageId: string) => shown.includes(`event: ${kind}\ndata: {"messageId":"${messageId}"`)
+  await expect
+    .poll(
+      async () => {
+        n++
+        await Promise.all(sources.map(({ writeKey }, source) => send(two, writeKey, [event(`live-${source}-${n}`)])))
+        return sources.every((_, source) => {
+          return ['accepted', 'outcome'].every((kind) =>
+            Array.from({ length: n }).some((_, i) => seen(kind, `live-${source}-${i + 1}`)),
+          )
+        })
+      },
+      { interval: 500 },
+    )
+    .toBe(true)
+  end.abort()
+  await reading
+  const arrived = () => new Set(sink.messageIds.filter((id) => id.startsWith('live-'))).size
+  await expect.poll(arrived).toBe(n * SOURCES)
+})
+
 test('states and waiting figures are sums over all shards', async () => {
   sink.answer = () => 503
   for (const [n, { writeKey }] of sources.entries()) {

@@ -5,6 +5,7 @@ import type { FastifyPluginAsync } from 'fastify'
 import type { Part } from '../parts/part.ts'
 
 const NO_CATALOG = 'The schema catalog is not available in a cluster yet'
+const NO_REFUSALS = 'Refused requests are not available in a cluster yet'
 const SCHEMA_PREFIX = '/schemas/'
 
 /** What a control process of a cluster refuses, with the reason. @see contracts/cluster.md, the table of what is built */
@@ -54,20 +55,12 @@ const missingRoutes: FastifyPluginAsync = async (app) => {
     },
     handler: refuse('conflict', 'Back up Postgres'),
   })
-  for (const [path, tag, what] of PARTIAL) {
-    const text = `${what} are not available in a cluster yet`
-    app.get(path, {
-      config: { describe: refused(tag, `List ${what.toLowerCase()}`, text) },
-      handler: refuse('unavailable', text),
-    })
-  }
+  // Each gateway has only its own.
+  app.get('/refusals', {
+    config: { describe: refused('Events', 'List refused ingest requests', NO_REFUSALS) },
+    handler: refuse('unavailable', NO_REFUSALS),
+  })
 }
-
-/** Each process has only its own part of these. */
-const PARTIAL = [
-  ['/refusals', 'Events', 'Refused requests'],
-  ['/tail', 'Events', 'Events as they happen'],
-] as const
 
 function refuse(code: 'unavailable' | 'conflict', text: string) {
   return async () => {

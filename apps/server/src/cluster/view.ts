@@ -2,9 +2,10 @@ import { type ControlPlane, type SourceType, sourceClass } from '@millrace/contr
 import type { DeliveryStore } from '@millrace/delivery'
 import type { PostgresDeliveryStore } from '@millrace/delivery/postgres'
 import type { DestinationRegistry } from '@millrace/destinations'
-import { type DeliveryCounts, DeliveryMetrics, deliveryRoutes } from '@millrace/pipeline'
+import { type DeliveryCounts, DeliveryMetrics, deliveryRoutes, liveRoute } from '@millrace/pipeline'
 import {
   ClusterEventList,
+  ClusterLive,
   DeadLetters,
   DeliveryStates,
   JobDesk,
@@ -95,12 +96,18 @@ export function openClusterView(needs: ClusterViewNeeds): ClusterView {
     onFiltered: (id, count) => metrics.outcome(id, 'filtered', count),
   })
   const deadLetters = new DeadLetters(log, store.deadLetters, () => view)
+  const live = new ClusterLive({ log, clock, logger, recent: () => store.recentOutcomes() })
   const trace: StoredView['trace'] = (messageId, asked) => view.trace(messageId, asked)
   return {
     role: 'control',
     events,
     follow: (next) => view.configure(next),
-    v2Routes: [deliveryRoutes({ jobs, events, states, deadLetters, trace })],
+    v2Routes: [
+      deliveryRoutes({ jobs, events, states, deadLetters, trace }),
+      liveRoute(live.view, ({ actor }) => controlPlane.isCurrent(actor)),
+    ],
+    // Open streams would keep the process from stopping.
+    drain: async () => live.close(),
     checks: { readers: { trouble: () => events.trouble() ?? jobs.readerTrouble() } },
     metrics: async () => [
       ...stateMetrics(await states.list(), clock.now()),
@@ -111,6 +118,7 @@ export function openClusterView(needs: ClusterViewNeeds): ClusterView {
       ),
     ],
     async [Symbol.asyncDispose]() {
+      await live.close()
       await jobs.stop()
       await events.close()
       await view.close()

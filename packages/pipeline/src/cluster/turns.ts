@@ -19,8 +19,9 @@ export class Turns {
   }
 
   start(): void {
+    if (!this.#isStopped) return
     this.#isStopped = false
-    this.#wait()
+    if (this.#turn === undefined) this.#wait()
   }
 
   /** Takes a turn now, or another one after the present one. */
