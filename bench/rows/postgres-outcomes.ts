@@ -1,7 +1,7 @@
 import { LaneEvent, type LaneOutcomes, type ShardFence } from '@millrace/delivery'
 import { deliverySchema, PostgresDeliveryStore } from '@millrace/delivery/postgres'
 import { leaseSchema, migrate, type PostgresPool } from '@millrace/postgres'
-import { missingForPostgres, PostgresServer } from '@millrace/postgres/testing/postgres-server'
+import { missingForPostgres, PostgresServer } from '@millrace/postgres/local-server'
 import { TestSchema } from '@millrace/postgres/testing/test-schema'
 import { systemClock } from '@millrace/std'
 import type { Bench } from '../bench.ts'

@@ -11,6 +11,11 @@ const CLUSTER_ONLY = [
   /\/packages\/postgres\//,
   /\/node_modules\/pg(-[^/]+)?\//,
   /postgres-(control-store|dialect)\.ts$/,
+  /\/store\/postgres\//,
+  /\/packages\/log\/src\/kafka\//,
+  /\/@platformatic\/kafka\//,
+  /\/packages\/pipeline\/src\/cluster\//,
+  /\/apps\/server\/src\/cluster\//,
 ]
 
 /** What only the main thread uses. */
@@ -41,7 +46,7 @@ test('a delivery thread loads what it delivers with: of the destination types, t
   expect(modules.some((url) => url.endsWith('/types/webhook/webhook.ts'))).toBe(true)
 })
 
-test('an embedded server loads no module of Postgres, at its start and while it accepts and configures', async () => {
+test('an embedded server loads no module of a cluster, at its start and while it accepts and configures', async () => {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'millrace-modules-'))
   const loaded = join(folder.path, 'modules')
   await using server = await ServerProcess.start({

@@ -11,9 +11,12 @@ const UNAVAILABLE: Obstacle = { retryAfterSeconds: 1 }
 /** Space rarely becomes free within a second. */
 const DISK_FULL: Obstacle = { retryAfterSeconds: 30 }
 
+/** Whether the log's volume has room for events. */
+export type FreeSpace = Pick<DiskSpace, 'isLow' | 'trouble'>
+
 export interface AcceptanceOptions {
   readonly log: Pick<LogWriter, 'trouble'>
-  readonly disk: DiskSpace
+  readonly disk: FreeSpace
   readonly ending: Ending
   readonly logger: ServerLogger
 }

@@ -1,4 +1,4 @@
-import type { ControlPlane } from '@millrace/control-plane'
+import { type ControlPlane, sqliteControlStore } from '@millrace/control-plane'
 import { DestinationRegistry } from '@millrace/destinations'
 import type { RouteBook } from '@millrace/openapi'
 import type { DeliveryHost } from '@millrace/pipeline'
@@ -10,6 +10,7 @@ import { Ending } from './ending.ts'
 import type { Faults } from './faults.ts'
 import type { Front } from './http/front.ts'
 import { mount } from './http/mount.ts'
+import { LOG_PARTITIONS } from './log-partitions.ts'
 import type { ServerLogger } from './logger.ts'
 import { OutboundClients } from './outbound-clients.ts'
 import { startCatalog } from './parts/catalog.ts'
@@ -71,7 +72,17 @@ export async function compose(options: ComposeOptions): Promise<Product> {
   const program = options.transformationProgram
   const userCode = opened.use(openUserCode({ ...common, outbound, program }))
   const { sandboxes } = userCode
-  const control = opened.use(await openControl({ ...common, registry, sandboxes, port }))
+  const control = opened.use(
+    await openControl({
+      ...common,
+      store: sqliteControlStore(folder.file('control.db')),
+      partitions: LOG_PARTITIONS,
+      secretKey: folder.secretKey(settings.secretKey),
+      registry,
+      sandboxes,
+      port,
+    }),
+  )
   const { controlPlane, callers } = control
   const storage = opened.use(await openStorage({ ...common, hasDedup: control.hasDedup }))
   const shared = { ...common, storage, controlPlane, callers, registry, sandboxes, outbound, ending }
@@ -107,7 +118,7 @@ export async function compose(options: ComposeOptions): Promise<Product> {
 }
 
 /** A server that listens on all addresses is reached over loopback. */
-function baseUrlOf(host: string, port: number): string {
+export function baseUrlOf(host: string, port: number): string {
   const name = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host
   return `http://${name.includes(':') ? `[${name}]` : name}:${port}`
 }

@@ -22,10 +22,9 @@ const code = await runCommand({
   stdout,
   stderr,
   untilStopped: firstStopSignal,
-  async start(settings) {
-    const { settingsInForce } = await import('./config/settings.ts')
+  async start(settings, shownSettings) {
     const { start } = await import('./start.ts')
-    return start({ settings, shownSettings: settingsInForce(env), stdout, stderr, stopped: firstStopSignal() })
+    return start({ settings, shownSettings, stdout, stderr, stopped: firstStopSignal() })
   },
 })
 // Threads of a start that failed half-way must not keep the process alive.

@@ -3,7 +3,7 @@ import type { Writable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
 import { builtDashboard } from '@millrace/dashboard'
 import { isLoopbackHost } from '@millrace/delivery'
-import { compose, type Product } from './compose.ts'
+import { type ComposeOptions, compose, type Product } from './compose.ts'
 import type { Settings } from './config/settings.ts'
 import { DataFolder, DataFolderError } from './data-folder/data-folder.ts'
 import { FAULT_EXIT_CODE, FAULT_GRACE_MS, Faults, lastLine } from './faults.ts'
@@ -13,7 +13,10 @@ import { runQuickstart } from './quickstart/quickstart.ts'
 import { VERSION } from './version.ts'
 
 /** Errors that a person can correct: their text suffices. Other errors are shown with their stack. */
-const EXPECTED = ['NEWER_SCHEMA', 'owner_setting', 'wrong_secret_key', 'newer_database']
+const EXPECTED = [
+  ...['NEWER_SCHEMA', 'owner_setting', 'wrong_secret_key', 'newer_database'],
+  ...['schema_too_new', 'UNSAFE_TOPICS', 'postgres_unavailable'],
+]
 
 export interface StartOptions {
   readonly settings: Settings
@@ -41,8 +44,8 @@ export async function start(options: StartOptions): Promise<number> {
       // From here on, every created file holds data, also those of databases, threads and child processes.
       process.umask(0o077)
       await using front = await Front.listen(settings.host, settings.port)
-      const product = await compose({ ...options, folder, dashboardFolder, front, logger, faults })
-      await welcome(product, folder, dashboardFolder !== undefined, options)
+      const given = { ...options, folder, dashboardFolder, front, logger, faults }
+      const product = settings.kafkaBrokers === undefined ? await embedded(given) : await clustered(given)
       const reason = await stopped
       logger.info({ reason }, 'stopping')
       await product.stop()
@@ -59,6 +62,27 @@ export async function start(options: StartOptions): Promise<number> {
     stderr.write(`Millrace cannot start: ${textOf(error as Error)}\n`)
     return 1
   }
+}
+
+type Given = ComposeOptions & Pick<StartOptions, 'stdout'>
+
+async function embedded(given: Given): Promise<Pick<Product, 'stop'>> {
+  const product = await compose(given)
+  await welcome(product, given.folder, given.dashboardFolder !== undefined, given)
+  return product
+}
+
+/** An embedded server loads no module of a cluster. */
+async function clustered(given: Given): Promise<Pick<Product, 'stop'>> {
+  const { composeCluster } = await import('./cluster/compose-cluster.ts')
+  // The settings were checked together.
+  const product = await composeCluster(given as Parameters<typeof composeCluster>[0])
+  const { baseUrl, roles } = product
+  if (given.dashboardFolder !== undefined && roles.has('control')) {
+    given.stdout.write(`Millrace dashboard: ${baseUrl}/ui/\n`)
+  }
+  given.stdout.write(`Millrace ${VERSION} (${[...roles].join(', ')}) is ready: ${baseUrl}\n`)
+  return product
 }
 
 function tellModes({ path: folder, correctedModes }: DataFolder, logger: ServerLogger): void {
@@ -80,7 +104,7 @@ async function dashboard({ stdout, stderr }: StartOptions): Promise<string | und
   }
 }
 
-async function welcome(product: Product, folder: DataFolder, hasDashboard: boolean, options: StartOptions) {
+async function welcome(product: Product, folder: DataFolder, hasDashboard: boolean, options: Given) {
   const { settings, stdout } = options
   const say = (line: string) => void stdout.write(`${line}\n`)
   const { controlPlane, delivery, inbox, admin, baseUrl } = product

@@ -172,6 +172,11 @@ export class ControlPlane implements AsyncDisposable {
     return this.#follower?.ageMs()
   }
 
+  /** Takes over what other processes have stored, without waiting for the next poll. @throws if it cannot be read now. */
+  catchUp(): Promise<void> {
+    return this.#workspace.catchUp()
+  }
+
   /**
    * Calls back with each new snapshot, in the turn in which it takes effect and before the change is answered.
    *

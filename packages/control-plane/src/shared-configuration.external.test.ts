@@ -1,5 +1,5 @@
 import { migrate, PostgresNotifications, type PostgresPool } from '@millrace/postgres'
-import { PostgresServer } from '@millrace/postgres/testing/postgres-server'
+import { PostgresServer } from '@millrace/postgres/local-server'
 import { TestSchema } from '@millrace/postgres/testing/test-schema'
 import { ManualClock, systemClock } from '@millrace/std'
 import { afterAll, beforeAll, expect, test } from 'vitest'

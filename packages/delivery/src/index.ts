@@ -56,7 +56,7 @@ export {
   type PartPlace,
   type TakeLetters,
 } from './store/job-store.ts'
-export type { LaneOutcomes } from './store/lane-outcomes.ts'
+export { LaneOutcomes } from './store/lane-outcomes.ts'
 export { MAX_GROUPS } from './store/letters/letter-limits.ts'
 export { findInEntries, HASH_ENTRY_BYTES, type MessageStore } from './store/message-store.ts'
 export { type FilterReason, filteredEntries } from './store/outcome-block.ts'

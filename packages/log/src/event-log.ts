@@ -95,6 +95,9 @@ export interface EventLog extends AsyncDisposable {
   /** Records are ordered within a partition. Whoever appends chooses the partition. */
   readonly partitions: number
 
+  /** Partitions that sources have: all, or the first half in an engine that keeps backfills apart. @see LogWriter.append */
+  readonly homes: number
+
   /**
    * Reads a stream from `from` on, up to `maxBytes` of records, but at least one record if there is one. Does not wait for
    * new records. Skips offsets deleted by retention or lost to damage; see `damaged`.

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { PostgresServer } from './local-server/postgres-server.ts'
 import { PostgresUnavailableError } from './postgres-connection.ts'
 import type { PostgresPool } from './postgres-pool.ts'
-import { PostgresServer } from './testing/postgres-server.ts'
 import { TestSchema } from './testing/test-schema.ts'
 
 let server: PostgresServer

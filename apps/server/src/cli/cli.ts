@@ -17,7 +17,7 @@ export interface CommandLine {
   /** Resolves when a command that runs continuously should end; without it, none ends. */
   readonly untilStopped?: () => Promise<unknown>
   /** Runs the server until it is stopped. @returns the exit code. */
-  readonly start: (settings: Settings) => Promise<number>
+  readonly start: (settings: Settings, shownSettings: Record<string, string | number | null>) => Promise<number>
 }
 
 /**

@@ -7,7 +7,7 @@ import type { CommandIo } from './command-io.ts'
 export interface CommandContext {
   readonly io: CommandIo
   /** Runs the server until it is stopped. @returns the exit code. */
-  readonly start: (settings: Settings) => Promise<number>
+  readonly start: (settings: Settings, shownSettings: Record<string, string | number | null>) => Promise<number>
   /** Sets the exit code of the program, if it is not 0. */
   readonly exitWith: (code: number) => void
 }

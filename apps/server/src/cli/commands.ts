@@ -1,6 +1,7 @@
 import { Command } from 'commander'
 import { VERSION } from '../version.ts'
 import { addBackup } from './backup-command.ts'
+import { addClusterDemo } from './cluster-demo/cluster-demo-command.ts'
 import type { AddCommand, CommandContext } from './command.ts'
 import { addCompletion } from './completion/completion.ts'
 import { addConfiguration } from './configuration/configuration-commands.ts'
@@ -23,6 +24,7 @@ import { addToken } from './token.ts'
 /** Every command, in the order of the help. */
 const COMMANDS: readonly AddCommand[] = [
   addStart,
+  addClusterDemo,
   addSettings,
   addDoctor,
   addSend,

@@ -55,6 +55,14 @@ test('without variables everything has the default of its contract', () => {
     schemaCacheBytes: 64 * 1024 * 1024,
     schemaSamples: 5,
     schemaCapturesUnknowns: false,
+    kafkaTls: 'off',
+    kafkaPrefix: 'millrace',
+    kafkaCompression: 'none',
+    isKafkaUnsafe: false,
+    partitions: 32,
+    postgresSchema: 'millrace',
+    postgresPool: 8,
+    leaseMs: 6_000,
     uncleanEnds: 3,
     shutdownMs: 10_000,
     apiRequestsPerMinute: 1_200,
@@ -70,8 +78,11 @@ test('without variables everything has the default of its contract', () => {
 })
 
 const PORT = 'a whole number from 0 to 65,535 (0 = any free one)'
-const ROLES =
-  'all, which is gateway,pipeline,catalog,control: an SQLite database belongs to one process, so one process runs them all'
+const ROLES = 'all, or in a cluster a list of gateway, pipeline, catalog, control, separated by commas'
+const ONLY_ALL =
+  'all, unless MILLRACE_KAFKA_BROKERS is set: an SQLite database belongs to one process, so one process runs them all'
+const BROKERS = 'host:port of some brokers, separated by commas'
+const DATABASE = 'a URL such as postgres://user:password@host:5432/database'
 const HOST = 'an IP address or a host name, without a port'
 const URL_RULE = 'an http or https URL without user, query and fragment'
 const TOKEN = '24 to 200 printable characters without spaces or colons'
@@ -82,7 +93,16 @@ const NETWORKS = 'IP addresses and CIDR ranges, separated by commas'
 const LEVELS = 'fatal, error, warn, info, debug, trace or silent'
 
 test.each<[name: string, given: string, text: string]>([
-  ['MILLRACE_ROLES', 'gateway', `"gateway"; allowed: ${ROLES}`],
+  ['MILLRACE_ROLES', 'gateway', `"gateway"; allowed: ${ONLY_ALL}`],
+  ['MILLRACE_KAFKA_BROKERS', 'kafka-1', `"kafka-1"; allowed: ${BROKERS}`],
+  ['MILLRACE_POSTGRES_URL', 'http://u:pw@db/x', `"http://********@db/x"; allowed: ${DATABASE}`],
+  [
+    'MILLRACE_KAFKA_SASL',
+    'GSSAPI:u:p',
+    '******** (10 characters); allowed: mechanism:user:password; the mechanism is PLAIN, SCRAM-SHA-256, SCRAM-SHA-512',
+  ],
+  ['MILLRACE_PARTITIONS', '257', '"257"; allowed: a whole number from 1 to 256'],
+  ['MILLRACE_LEASE_SECONDS', '2', '"2"; allowed: a whole number from 3 to 60'],
   [
     'MILLRACE_ROLES',
     'gateway,pipeline,catalog,control,cook',
@@ -142,6 +162,47 @@ test.each<[name: string, given: string, text: string]>([
 test('all wrong values are named at once', () => {
   const message = messageOf({ MILLRACE_PORT: 'x', MILLRACE_QUICKSTART: 'x', MILLRACE_HOST: '::1' })
   expect(message.split('\n')).toEqual([expect.stringContaining('PORT'), expect.stringContaining('QUICKSTART')])
+})
+
+const CLUSTER = {
+  MILLRACE_KAFKA_BROKERS: 'kafka-1:9092, kafka-2:9092',
+  MILLRACE_POSTGRES_URL: 'postgres://millrace:secret@db/millrace',
+  MILLRACE_SECRET_KEY: '0f'.repeat(32),
+  SERVICE_ADMIN_PASSWORD: 'twelve-characters',
+  MILLRACE_OWNER_TOKEN: 'owner-0123456789-0123456789',
+}
+
+test('a cluster needs Kafka and Postgres together, and the error names both', () => {
+  const { MILLRACE_POSTGRES_URL, ...withoutPostgres } = CLUSTER
+  const { MILLRACE_KAFKA_BROKERS, ...withoutKafka } = CLUSTER
+  expect(messageOf(withoutPostgres)).toBe(
+    `MILLRACE_POSTGRES_URL is not set; allowed: ${DATABASE}, because MILLRACE_KAFKA_BROKERS is set: a cluster needs both`,
+  )
+  expect(messageOf(withoutKafka)).toBe(
+    `MILLRACE_KAFKA_BROKERS is not set; allowed: ${BROKERS}, because MILLRACE_POSTGRES_URL is set: a cluster needs both`,
+  )
+})
+
+test('a cluster generates no secret: each must be given', () => {
+  const { MILLRACE_KAFKA_BROKERS, MILLRACE_POSTGRES_URL } = CLUSTER
+  const message = messageOf({ MILLRACE_KAFKA_BROKERS, MILLRACE_POSTGRES_URL })
+  expect(message.split('\n').map((line) => line.split(';')[0])).toEqual([
+    'MILLRACE_SECRET_KEY is not set',
+    'SERVICE_ADMIN_PASSWORD is not set',
+    'MILLRACE_OWNER_TOKEN is not set',
+  ])
+})
+
+test('in a cluster a process has the roles of its list, but no process has the catalog alone', () => {
+  expect(loadSettings(CLUSTER)).toMatchObject({
+    kafkaBrokers: ['kafka-1:9092', 'kafka-2:9092'],
+    roles: new Set(['gateway', 'pipeline', 'catalog', 'control']),
+  })
+  const roles = loadSettings({ ...CLUSTER, MILLRACE_ROLES: 'control, gateway' }).roles
+  expect(roles).toEqual(new Set(['gateway', 'control']))
+  expect(messageOf({ ...CLUSTER, MILLRACE_ROLES: 'catalog' })).toBe(
+    'MILLRACE_ROLES is "catalog"; allowed: a list with gateway, pipeline or control: the schema catalog is not available in a cluster yet',
+  )
 })
 
 test.each<[name: string, given: string, member: string, value: unknown]>([

@@ -1,5 +1,6 @@
+import { CLUSTER_SETTINGS, wrongTogether } from './cluster-settings.ts'
 import { DESTINATION_CATALOG_SETTINGS } from './destination-catalog-settings.ts'
-import { type Environment, type ShownSetting, shownIn, type Values, valuesIn } from './environment.ts'
+import { type Environment, SettingsError, type ShownSetting, shownIn, type Values, valuesIn } from './environment.ts'
 import { PROCESS_ROLES, parseRoles } from './roles.ts'
 import { SCHEMA_SETTINGS } from './schema-settings.ts'
 import { KB, MB, number, onOff, optionalNumber, optionalText, secret, text, trueOrFalse } from './setting.ts'
@@ -35,7 +36,7 @@ const SERVER = {
   port: number('MILLRACE_PORT', 8080, { purpose: 'Port to listen on.', from: 0, to: 65_535, zero: 'any free one' }),
   roles: text('MILLRACE_ROLES', 'all', {
     purpose: 'Parts of the product that this process runs.',
-    allowed: `all, which is ${PROCESS_ROLES.join(',')}: an SQLite database belongs to one process, so one process runs them all`,
+    allowed: `all, or in a cluster a list of ${PROCESS_ROLES.join(', ')}, separated by commas`,
     parse: parseRoles,
   }),
   dataDir: text('MILLRACE_DATA_DIR', './data', {
@@ -181,6 +182,7 @@ const SERVER = {
   ...TRANSFORMATION_SETTINGS,
   ...DESTINATION_CATALOG_SETTINGS,
   ...SCHEMA_SETTINGS,
+  ...CLUSTER_SETTINGS,
   backlogMaxBytes: optionalNumber('MILLRACE_BACKLOG_MAX_MB', {
     purpose: 'Maximum size of waiting events and open dead letters on disk, in MB. Default: half of the volume.',
     from: 0,
@@ -284,7 +286,10 @@ export type ClientSettings = Values<typeof CLIENT>
  * @see contracts/decisions.md [D8]
  */
 export function loadSettings(env: Environment): Settings {
-  return valuesIn(env, SERVER)
+  const settings = valuesIn(env, SERVER)
+  const wrong = wrongTogether(settings, env)
+  if (wrong.length > 0) throw new SettingsError(wrong)
+  return settings
 }
 
 /** @throws SettingsError */

@@ -3,7 +3,7 @@ import type { Ending } from '../ending.ts'
 import type { Part } from '../parts/part.ts'
 
 /** The answer of /health: 200 only while events can be stored and delivered. @see contracts/ingest.md §8 [D134] */
-export async function health(parts: readonly Part[], { fault }: Ending, now: number) {
+export async function health(parts: readonly Part[], { fault }: Ending, now: number, appType = 'EMBEDDED') {
   const checks: Record<string, string> = {}
   const stopped = new Set<string | undefined>()
   for (const part of parts) {
@@ -18,7 +18,7 @@ export async function health(parts: readonly Part[], { fault }: Ending, now: num
   return {
     status: accepts && routes ? 200 : 503,
     body: {
-      appType: 'EMBEDDED',
+      appType,
       server: fault === undefined ? 'UP' : 'DOWN',
       db: accepts && routes ? 'UP' : 'DOWN',
       acceptingEvents: accepts ? 'TRUE' : 'FALSE',

@@ -4,6 +4,7 @@ import { RouteBook } from '@millrace/openapi'
 import { type Clock, requestId } from '@millrace/std'
 import { answerUnreadableTestPath } from '@millrace/test-api'
 import { type FastifyInstance, fastify } from 'fastify'
+import type { ProcessRole } from '../config/roles.ts'
 import type { Settings } from '../config/settings.ts'
 import type { Ending } from '../ending.ts'
 import type { ServerLogger } from '../logger.ts'
@@ -20,6 +21,8 @@ interface MountNeeds {
   readonly callers: Callers
   readonly settings: Pick<Settings, 'metricsToken' | 'host'>
   readonly hasDashboard: boolean
+  /** The roles of a process of a cluster; absent: an embedded server. Without `control` it has no API. */
+  readonly roles?: ReadonlySet<ProcessRole>
   readonly ending: Ending
   readonly clock: Clock
   readonly logger: ServerLogger
@@ -34,15 +37,17 @@ export interface Mounted extends AsyncDisposable {
 
 /** Joins the routes of all parts, and adds the routes about the whole server. */
 export async function mount(needs: MountNeeds): Promise<Mounted> {
-  const { parts, controlPlane, callers, settings, ending, clock, logger } = needs
+  const { parts, controlPlane, callers, settings, roles, ending, clock, logger } = needs
+  const hasApi = roles?.has('control') ?? true
+  const appType = roles && [...roles].join('+')
   const book = new RouteBook()
   for (const { described } of parts) if (described !== undefined) book.add(described)
   const app = newApp(logger)
   book.watch(app)
-  await app.register(openApiRoutes(book))
+  if (hasApi) await app.register(openApiRoutes(book))
   await app.register(
     statusRoutes({
-      health: () => health(parts, ending, clock.now()),
+      health: () => health(parts, ending, clock.now(), appType),
       notReady: () => ending.reason,
       metrics: () => metricsText(parts),
       metricsToken: settings.metricsToken,
@@ -52,8 +57,10 @@ export async function mount(needs: MountNeeds): Promise<Mounted> {
     }),
   )
   for (const routes of parts.flatMap((part) => part.routes ?? [])) await app.register(routes)
-  const below = parts.flatMap((part) => part.v2Routes ?? [])
-  await app.register(v2Routes(controlPlane, below), { prefix: '/v2' })
+  if (hasApi) {
+    const below = parts.flatMap((part) => part.v2Routes ?? [])
+    await app.register(v2Routes(controlPlane, below), { prefix: '/v2' })
+  }
   await app.ready()
   return { handler: handlerOf(parts, app), book, [Symbol.asyncDispose]: () => app.close() }
 }

@@ -1,19 +1,20 @@
 import { randomBytes } from 'node:crypto'
-import { ControlPlane, sqliteControlStore } from '@millrace/control-plane'
+import { ControlPlane, type ControlStoreOpener } from '@millrace/control-plane'
 import { type DestinationRegistry, Masking } from '@millrace/destinations'
 import type { Clock } from '@millrace/std'
 import { type Sandboxes, transformationTemplates } from '@millrace/transformations'
 import type { Settings } from '../config/settings.ts'
-import type { DataFolder } from '../data-folder/data-folder.ts'
 import { destinationTypesOf } from '../destination-types.ts'
 import { Callers } from '../http/callers.ts'
-import { LOG_PARTITIONS } from '../log-partitions.ts'
 import type { ServerLogger } from '../logger.ts'
 import { VERSION } from '../version.ts'
 import type { Part } from './part.ts'
 
 interface ControlNeeds {
-  readonly folder: DataFolder
+  readonly store: ControlStoreOpener
+  /** Partitions of the log that sources have. */
+  readonly partitions: number
+  readonly secretKey: Uint8Array
   readonly settings: Settings
   readonly registry: DestinationRegistry
   /** Checks and tests user code. */
@@ -34,11 +35,11 @@ export interface ControlPart extends Part {
 
 /** @throws WrongSecretKeyError, NewerDatabaseError, before anything is written. */
 export async function openControl(needs: ControlNeeds): Promise<ControlPart> {
-  const { folder, settings, registry, sandboxes, port, clock, logger } = needs
+  const { store, partitions, secretKey, settings, registry, sandboxes, port, clock, logger } = needs
   const controlPlane = await ControlPlane.open({
-    store: sqliteControlStore(folder.file('control.db')),
-    partitions: LOG_PARTITIONS,
-    secretKey: folder.secretKey(settings.secretKey),
+    store,
+    partitions,
+    secretKey,
     clock,
     random: randomBytes,
     version: VERSION,

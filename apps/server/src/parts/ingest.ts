@@ -1,8 +1,9 @@
 import { type ControlPlane, trustedAddresses } from '@millrace/control-plane'
 import type { DestinationRegistry } from '@millrace/destinations'
 import { Gateway, type GatewayOptions, type IngestMetrics, ingestInWords } from '@millrace/gateway'
+import type { EventLog, LogWriter } from '@millrace/log'
 import type { Clock } from '@millrace/std'
-import { Acceptance } from '../acceptance.ts'
+import { Acceptance, type FreeSpace } from '../acceptance.ts'
 import type { Settings } from '../config/settings.ts'
 import type { Ending } from '../ending.ts'
 import { gatewaySources } from '../gateway-sources.ts'
@@ -12,7 +13,6 @@ import { publicAddress } from '../http/public-address.ts'
 import { refusalRoutes } from '../http/refusal-routes.ts'
 import { sourceConfigRoute } from '../http/source-config.ts'
 import type { ServerLogger } from '../logger.ts'
-import type { StoragePart } from '../storage.ts'
 import { webLibraryRoutes } from '../web-library/web-library-routes.ts'
 import type { Part } from './part.ts'
 
@@ -20,7 +20,10 @@ const BODY_TIMEOUT_MS = 30_000
 
 interface IngestNeeds {
   readonly settings: Settings
-  readonly storage: Pick<StoragePart, 'log' | 'disk'>
+  readonly storage: {
+    readonly log: LogWriter & Pick<EventLog, 'homes'>
+    readonly disk: FreeSpace
+  }
   readonly controlPlane: ControlPlane
   readonly registry: DestinationRegistry
   readonly callers: Callers
@@ -49,7 +52,7 @@ export function openIngest(needs: IngestNeeds): IngestPart {
   }
   const gateway = new Gateway({
     log: {
-      partitions: log.partitions,
+      partitions: log.homes,
       append: (partition, stream, record, dedup) => counted(log.append(partition, stream, record, dedup)),
       appendAll: (appends) => counted(log.appendAll(appends)),
     },

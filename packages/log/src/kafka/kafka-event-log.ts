@@ -60,6 +60,7 @@ export interface KafkaEventLogOptions {
  */
 export class KafkaEventLog implements EventLog, LogWriter {
   readonly partitions: number
+  readonly homes: number
   readonly #clock: Clock
   readonly #places: PartitionPlaces
   readonly #watch: TopicWatch
@@ -112,6 +113,7 @@ export class KafkaEventLog implements EventLog, LogWriter {
     const { clock } = options
     const { places } = topics
     this.partitions = places.count
+    this.homes = places.homes
     this.#clock = clock
     this.#places = places
     this.#watch = new TopicWatch(connections!, topics, clock)

@@ -24,6 +24,7 @@ interface Partition {
 /** An in-memory event log with any number of partitions, for tests. */
 export class MemoryEventLog implements EventLog, LogWriter {
   readonly partitions: number
+  readonly homes: number
   readonly #partitions: Partition[]
   readonly #commitListeners = new Set<(partition: number, stream: Stream) => void>()
 
@@ -32,6 +33,7 @@ export class MemoryEventLog implements EventLog, LogWriter {
 
   constructor(partitions = 1) {
     this.partitions = partitions
+    this.homes = this.partitions
     this.#partitions = Array.from({ length: partitions }, () => ({ records: [], end: 0 }))
   }
 

@@ -56,6 +56,7 @@ const MAX_CLOSING_MS = 600_000
 /** The event log on SQLite files, written by a separate thread. All partitions share one offset counter and each commit. */
 export class SqliteEventLog implements EventLog, LogWriter {
   readonly partitions: number
+  readonly homes: number
   readonly #directory: string
   readonly #clock: Clock
   readonly #clockJumps: ClockJumps
@@ -113,6 +114,7 @@ export class SqliteEventLog implements EventLog, LogWriter {
     ring: CommitRing,
   ) {
     this.partitions = options.partitions ?? 1
+    this.homes = this.partitions
     this.#retainedUpTo = Array.from({ length: this.partitions }, () => 0)
     this.#ring = ring
     this.#directory = options.directory

@@ -33,6 +33,7 @@ export interface SharedLog {
  */
 export class ThreadEventLog implements LogReader {
   readonly partitions: number
+  readonly homes: number
   readonly #ends: LogEnds
   readonly #lookUps: PortCalls<LookUpCalls>
   readonly #port: MessagePort
@@ -52,6 +53,7 @@ export class ThreadEventLog implements LogReader {
     const { directory, ends, port } = shared
     this.#ends = new LogEnds(ends)
     this.partitions = this.#ends.partitions
+    this.homes = this.partitions
     this.#port = port
     this.#lookUps = new PortCalls(port, (error) => {
       if (!this.#isClosed) onEnd(error)

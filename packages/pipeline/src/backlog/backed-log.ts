@@ -19,6 +19,7 @@ import {
  */
 export class BackedLog implements LogReader {
   readonly partitions: number
+  readonly homes: number
   readonly #log: LogReader
   readonly #store: BacklogStore
   /** By partition: first offset in the backlog, and the offset after the last. */
@@ -26,6 +27,7 @@ export class BackedLog implements LogReader {
 
   constructor(log: LogReader, store: BacklogStore) {
     this.partitions = log.partitions
+    this.homes = log.homes
     this.#log = log
     this.#store = store
   }

@@ -1,7 +1,7 @@
 import { type BacklogRow, type DeliveryStore, recentPercentiles } from '@millrace/delivery'
 import { formatTime } from '@millrace/protocol'
 import type { Clock } from '@millrace/std'
-import type { Shard, ShardState } from '../host/shard.ts'
+import type { ShardState } from '../host/shard.ts'
 import type { DeliveryCounts } from './delivery-metrics.ts'
 import { toldWaiting } from './why-waiting.ts'
 
@@ -11,7 +11,8 @@ export interface StateSources {
   readonly store: DeliveryStore
   readonly clock: Clock
   readonly counts: () => Promise<DeliveryCounts>
-  readonly shards: () => readonly Pick<Shard, 'states'>[]
+  /** Parallel to the ids: the state in each shard; empty for unknown destinations. */
+  readonly states: (destinationIds: readonly string[]) => Promise<readonly (readonly ShardState[])[]>
   /** Destinations of the configuration, ordered by creation. */
   readonly destinationIds: () => Iterable<string>
 }
@@ -39,15 +40,15 @@ export class DeliveryStates {
 
   /** Counts for the destinations that exist. */
   async list(destinationIds: readonly string[] = this.ids()): Promise<DeliveryState[]> {
-    const { shards, store, counts } = this.#sources
-    const [backlog, { outcomes }, ...parts] = await Promise.all([
+    const { states: statesOf, store, counts } = this.#sources
+    const [backlog, { outcomes }, parts] = await Promise.all([
       store.backlog.byDestination(),
       counts(),
-      ...shards().map((shard) => shard.states(destinationIds)),
+      statesOf(destinationIds),
     ])
     const states: DeliveryState[] = []
     for (const [i, id] of destinationIds.entries()) {
-      const ofDestination = parts.flatMap((part) => part[i] ?? [])
+      const ofDestination = parts[i]!
       if (ofDestination.length === 0) continue
       const open = backlog.find(({ destinationId }) => destinationId === id) ?? NO_BACKLOG
       const expired = outcomes.get(id)?.get('expired') ?? 0

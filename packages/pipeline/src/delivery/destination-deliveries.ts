@@ -35,13 +35,14 @@ export class DestinationDeliveries {
   }
 
   /** Opens new destinations, where the configuration begins. */
-  openNew({ configuration: { destinations, revision }, ends }: ConfigurationChange, deps: DeliveryDeps): void {
-    const fromHere: StartingPoint = {
-      start: (partition) => ({ offset: ends[partition]!, index: 0 }),
-      resumed: { waiting: [], done: [] },
-    }
-    for (const destination of destinations.values()) {
-      if (!this.byId.has(destination.id)) this.open(destination, revision, fromHere, deps)
+  openNew({ configuration, ends, spans }: ConfigurationChange, deps: DeliveryDeps): void {
+    for (const destination of configuration.destinations.values()) {
+      const { id } = destination
+      if (this.byId.has(id)) continue
+      const start: StartingPoint['start'] = (partition) => {
+        return spans === undefined ? { offset: ends[partition]!, index: 0 } : this.#spans.firstConnected(id, partition)
+      }
+      this.open(destination, configuration.revision, { start, resumed: { waiting: [], done: [] } }, deps)
     }
   }
 

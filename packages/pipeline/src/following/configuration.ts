@@ -1,4 +1,5 @@
-import type { LaneSettings } from '@millrace/delivery'
+import type { LaneSettings, Span } from '@millrace/delivery'
+import type { LogReader } from '@millrace/log'
 import type { ConnectionRules, ConsentRequirement, JsonObject } from '@millrace/protocol'
 import type { TransformationCode } from '@millrace/transformations'
 
@@ -16,6 +17,8 @@ export interface ConfigurationChange {
   readonly configuration: Configuration
   /** By partition: the ends of the log when the configuration changed. */
   readonly ends: readonly number[]
+  /** The stored spans, if another process writes them: they count instead of the ends. */
+  readonly spans?: readonly Span[] | undefined
 }
 
 export interface ConfiguredSource {
@@ -27,10 +30,14 @@ export interface ConfiguredSource {
   readonly config?: { readonly withoutConsent?: 'hold_back' | undefined; readonly orderShards?: number }
 }
 
-/** The partitions that hold events of a source, the first one first. @param partitions of the log. */
-export function partitionsOf({ partition, config }: ConfiguredSource, partitions: number): number[] {
-  const count = Math.min(config?.orderShards ?? 1, partitions)
-  return Array.from({ length: count }, (_, shard) => (partition + shard) % partitions)
+/** The partitions that hold events of a source, the first one first; then those of its backfills, if they are kept apart. */
+export function partitionsOf(
+  { partition, config }: ConfiguredSource,
+  { partitions, homes }: Pick<LogReader, 'partitions' | 'homes'>,
+): number[] {
+  const count = Math.min(config?.orderShards ?? 1, homes)
+  const live = Array.from({ length: count }, (_, shard) => (partition + shard) % homes)
+  return homes === partitions ? live : [...live, ...live.map((home) => home + homes)]
 }
 
 export interface ConfiguredDestination {

@@ -3,6 +3,8 @@ import type { LogReader } from '@millrace/log'
 import { Activity } from './activity.ts'
 import { type Configuration, type ConfigurationChange, partitionsOf } from './configuration.ts'
 
+type SpannedLog = Pick<LogReader, 'end' | 'partitions' | 'homes'>
+
 /** Spans to write and to remove after a configuration change. */
 export interface SpanChange {
   readonly put: Span[]
@@ -15,16 +17,16 @@ export interface SpanChange {
  * disk is the host of the shards.
  */
 export class Spans {
-  readonly #log: Pick<LogReader, 'end'>
+  readonly #log: SpannedLog
   /** By kind and resource, oldest first in each partition; only the last span of a partition may be open. */
   readonly #byResource = new Map<string, Span[]>()
   /** By destination: resources with spans that concern it. */
   readonly #byDestination = new Map<string, Set<string>>()
 
   /** @param all the spans on disk. */
-  constructor(log: Pick<LogReader, 'end'>, all: readonly Span[]) {
+  constructor(log: SpannedLog, all: readonly Span[]) {
     this.#log = log
-    for (const span of all.toSorted((a, b) => a.fromOffset - b.fromOffset)) this.#put(span)
+    this.#replace(all)
   }
 
   get all(): readonly Span[] {
@@ -32,7 +34,8 @@ export class Spans {
   }
 
   /** Applies a configuration at these ends of the log. @returns the changes to write. */
-  reconcile({ configuration, ends }: ConfigurationChange): SpanChange {
+  reconcile({ configuration, ends, spans }: ConfigurationChange): SpanChange {
+    if (spans !== undefined) return this.#replace(spans)
     const change = this.#changeFor(configuration, ends)
     for (const of of change.remove) this.#remove(of)
     for (const span of change.put) this.#put(span)
@@ -74,6 +77,14 @@ export class Spans {
     return { offset, index: 0 }
   }
 
+  /** Another process has written them. */
+  #replace(all: readonly Span[]): SpanChange {
+    this.#byResource.clear()
+    this.#byDestination.clear()
+    for (const span of all.toSorted((a, b) => a.fromOffset - b.fromOffset)) this.#put(span)
+    return { put: [], remove: [] }
+  }
+
   #of(destinationId: string): Span[] {
     return [...(this.#byDestination.get(destinationId) ?? [])].flatMap((key) => this.#byResource.get(key) ?? [])
   }
@@ -88,7 +99,7 @@ export class Spans {
     const change: SpanChange = { put: [], remove: [] }
     for (const { id, sourceId, destinationId, isEnabled } of configuration.connections.values()) {
       const source = configuration.sources.get(sourceId)
-      const partitions = source === undefined ? [] : partitionsOf(source, ends.length)
+      const partitions = source === undefined ? [] : partitionsOf(source, this.#log)
       this.#set(change, { kind: 'connection', resource: id, sourceId, destinationId }, isEnabled, ends, partitions)
     }
     for (const { id, isEnabled } of configuration.destinations.values()) {

@@ -115,7 +115,6 @@ export class DeliveryHost<S extends Shard = Shard> {
   private constructor(options: DeliveryHostOptions<S>, spans: Spans, recovery: RunRecovery) {
     const { log, store, clock, logger } = options
     const tellOfThread = (error: Error) => logger.warn({ err: error }, 'a read-only thread ended; it restarts')
-    const shards = () => this.#shards
     this.#options = options
     this.#configuration = options.configuration
     this.#spans = spans
@@ -138,7 +137,16 @@ export class DeliveryHost<S extends Shard = Shard> {
     })
     this.deadLetters = new DeadLetters(log, store.deadLetters, (partition) => this.shardOf(partition))
     const destinationIds = () => this.#configuration.destinations.keys()
-    this.states = new DeliveryStates({ store, clock, counts: () => this.counts(), shards, destinationIds })
+    this.states = new DeliveryStates({
+      store,
+      clock,
+      counts: () => this.counts(),
+      states: async (ids) => {
+        const parts = await Promise.all(this.#shards.map((shard) => shard.states(ids)))
+        return ids.map((_, i) => parts.flatMap((part) => part[i] ?? []))
+      },
+      destinationIds,
+    })
     this.jobs = this.#newJobs(tellOfThread)
     this.#backlog = this.#newBacklogBudget()
     this.#logBudget = this.#newLogBudget()
@@ -395,7 +403,7 @@ export class DeliveryHost<S extends Shard = Shard> {
     const { log } = this.#options
     const source = this.#configuration.sources.get(sourceId)
     // The events of a source that was removed may lie in any.
-    return source === undefined ? this.#partitions() : partitionsOf(source, log.partitions)
+    return source === undefined ? this.#partitions() : partitionsOf(source, log)
   }
 
   #isConnected(sourceId: string, destinationId: string): boolean {

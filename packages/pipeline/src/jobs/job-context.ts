@@ -28,6 +28,11 @@ export interface JobDeps {
   readonly shards: () => readonly ReplayShard[]
   /** Those that this process delivers. */
   readonly partitions: () => readonly number[]
+  /**
+   * What a run does of its job: `all`; `parts`, those that the job lists; or `count`, what exists once: the count, and the
+   * end of a dry run. Default `all`.
+   */
+  readonly task?: 'all' | 'parts' | 'count'
   /** Undefined if the destination was removed. */
   readonly destination: (destinationId: string) => Pick<ConfiguredDestination, 'id' | 'isEnabled'> | undefined
   readonly onDiscarded: (destinationId: string, count: number) => void

@@ -76,6 +76,8 @@ export class JobRun {
     }
     if (this.#context.isHalted) return false
     await this.#deps.flush()
+    const { task = 'all' } = this.#deps
+    if (task === 'parts' || (task === 'count' && !this.#context.job.isDryRun)) return true
     const at = this.#context.now
     const done = await this.#context.attempt((jobs) => jobs.change({ id: this.id, from: ['running'], to: 'done', at }))
     return done !== undefined
@@ -84,10 +86,13 @@ export class JobRun {
   /** Counting a range of the log may take long: delivery runs at the same time. */
   async #carryOut(): Promise<void> {
     const { job, waits } = this.#context
+    const { task = 'all' } = this.#deps
     const isOverLog = job.over.origin === 'log'
-    if (job.isDryRun || !isOverLog) await this.#count()
+    const isCountedBeside = isOverLog && !job.isDryRun
+    if (task !== 'parts' && !isCountedBeside) await this.#count()
     if (job.isDryRun) return
-    await Promise.all([isOverLog ? this.#countBeside() : undefined, this.#work.carryOut()])
+    const counted = isCountedBeside && task !== 'parts' ? this.#countBeside() : undefined
+    await Promise.all([counted, task === 'count' ? undefined : this.#work.carryOut()])
     while (!this.#context.isHalted && !this.#context.isIdle) await waits.untilTold()
   }
 

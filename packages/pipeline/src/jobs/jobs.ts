@@ -29,6 +29,8 @@ export interface JobsOptions extends JobDeps {
   readonly log: EventLog
   /** The partitions that may hold events of a source. */
   readonly partitionsOf: (sourceId: string) => readonly number[]
+  /** False: other processes work at the jobs, and this one only creates and steers them. Default true. */
+  readonly isWorking?: boolean
   /** 0 ≤ random < 1, for ids. */
   readonly random: () => number
 }
@@ -238,7 +240,7 @@ export class Jobs {
 
   #open(job: Job): JobRun {
     const run = new JobRun(job, this.#options)
-    this.#runs.set(job.id, run)
+    if (this.#options.isWorking !== false) this.#runs.set(job.id, run)
     return run
   }
 

@@ -81,6 +81,7 @@ export class Feed {
       backfill: this.#streamFeed(partition, BACKFILL),
       recorded: new Map(),
       isPulling: false,
+      isSetBack: false,
     }))
     for (const feed of this.#feeds) this.#byPartition[feed.partition] = feed
     for (const [partition, offset, index] of options.done) this.#remember(partition, { offset, index }, undefined)
@@ -100,7 +101,8 @@ export class Feed {
     const before = this.#activity
     this.#activity = activity
     let wentBack = false
-    for (const { partition, live, backfill } of this.#feeds) {
+    for (const ofPartition of this.#feeds) {
+      const { partition, live, backfill } = ofPartition
       for (const [stream, feed] of [live, backfill].entries()) {
         const cursor = this.cursor(partition, stream)
         const begun = activity.begunBefore(before, partition, cursor.offset)
@@ -108,6 +110,7 @@ export class Feed {
         feed.again = ReadAgain.of(begun, cursor, feed.again)
         feed.cursor = { offset: Math.min(cursor.offset, ...begun.values()), index: 0 }
         feed.isAttached = false
+        ofPartition.isSetBack = true
         wentBack = true
       }
     }
@@ -278,11 +281,13 @@ export class Feed {
     feed.isPulling = true
     try {
       while (this.#wants(feed)) {
+        feed.isSetBack = false
         this.#attachAtEnd(feed)
         const progressed = feed.live.isAttached
           ? await this.#pullStream(feed.partition, BACKFILL, feed.backfill, MAX_BACKFILL)
           : await this.#pullLive(feed)
-        if (!progressed) break
+        // A place that went back during the read is pulled from here on: `pull` passed this feed over.
+        if (!progressed && !feed.isSetBack) break
       }
     } finally {
       feed.isPulling = false
@@ -447,6 +452,8 @@ interface PartitionFeed {
    */
   readonly recorded: Map<string, Wait | undefined>
   isPulling: boolean
+  /** A place went back since the last read began. */
+  isSetBack: boolean
 }
 
 interface StreamFeed {

@@ -9,6 +9,11 @@ export const LONG_STEP_MS = 300_000
 const MAX_SHORT_STEPS = 360
 
 export interface StatsOptions extends SampledParts {
+  /**
+   * Short steps, if several processes add to the stored ones: then each writes its part every 10 s, and what is shown comes from
+   * the stores alone. The step that has not ended yet is unknown, because no process has all of it.
+   */
+  readonly shortStore?: StatisticsStore
   readonly store: StatisticsStore
   readonly clock: Clock
   readonly logger: Logger
@@ -65,25 +70,26 @@ export class Stats {
   /** Time of the newest event of each source, ms since 1970. */
   lastEvents(): ReadonlyMap<string, number> {
     const all = new Map(this.#lastEvents)
-    for (const { sourceId, lastAt } of this.#options.ingest.sources()) all.set(sourceId, lastAt)
+    for (const { sourceId, lastAt } of this.#options.ingest.sources()) {
+      if (lastAt > (all.get(sourceId) ?? 0)) all.set(sourceId, lastAt)
+    }
     return all
   }
 
   /** Parallel to the subjects; for each step null if inactive, undefined if unknown. */
   async steps(range: StatsRange, subjects: readonly Subject[]): Promise<(Figures | null | undefined)[][]> {
     const known = new Map<number, ReadonlyMap<string, Figures>>()
-    if (range.stepMs === SHORT_STEP_MS) for (const { at, figures } of this.#short) known.set(at, figures)
-    else await this.#readLong(range, subjects, known)
+    const { shortStore, store } = this.#options
+    if (shortStore !== undefined) this.#lastEvents = new Map(await store.lastEvents())
+    if (range.stepMs === LONG_STEP_MS) await this.#readStored(store, this.#long, range, subjects, known)
+    else if (shortStore !== undefined) await this.#readStored(shortStore, undefined, range, subjects, known)
+    else for (const { at, figures } of this.#short) known.set(at, figures)
     const asked = subjects.flatMap(([kind, id]) => (kind === 'destination' ? [id] : []))
     const current = await this.#current(range, asked)
     if (current !== undefined) known.set(current.at, joinedFigures(known.get(current.at), current.figures))
-    const times = Array.from(
-      { length: (range.to - range.from) / range.stepMs },
-      (_, i) => range.from + i * range.stepMs,
-    )
     return subjects.map(([kind, id]) => {
       const key = subjectKey(kind, id)
-      return times.map((at) => {
+      return stepTimes(range).map((at) => {
         const figures = known.get(at)
         return figures === undefined ? undefined : (figures.get(key) ?? null)
       })
@@ -99,13 +105,16 @@ export class Stats {
         step !== undefined && step.at >= from && step.at < to ? step.reasons.filter(isAsked) : [],
       )
     const current = await this.#current(range, [])
+    const { shortStore, store } = this.#options
+    if (stepMs === SHORT_STEP_MS && shortStore !== undefined) return shortStore.reasons({ from, to, destinationId })
     if (stepMs === SHORT_STEP_MS) return addedReasons(inMemory([...this.#short, current]))
-    const stored = await this.#options.store.reasons({ from, to, destinationId })
+    const stored = await store.reasons({ from, to, destinationId })
     return addedReasons([...stored, ...inMemory([this.#long, current])])
   }
 
   /** The unfinished step, from counters that are not sampled yet; undefined if it is outside the range. */
   async #current({ from, to, stepMs }: StatsRange, destinationIds: readonly string[]): Promise<StatsStep | undefined> {
+    if (this.#options.shortStore !== undefined) return undefined
     const now = this.#options.clock.now()
     const at = now - (now % stepMs)
     const isBegun = now % SHORT_STEP_MS > 0
@@ -113,19 +122,21 @@ export class Stats {
     return { at, ...(await this.#sampler.peek(destinationIds)) }
   }
 
-  async #readLong(
+  /** @param unwritten a step that is not in the store yet. */
+  async #readStored(
+    store: StatisticsStore,
+    unwritten: StatsStep | undefined,
     { from, to }: StatsRange,
     subjects: readonly Subject[],
     known: Map<number, ReadonlyMap<string, Figures>>,
   ): Promise<void> {
-    const stored = await this.#options.store.read({ from, to, subjects })
+    const stored = await store.read({ from, to, subjects })
     const found = new Map(stored.known.map((at) => [at, new Map<string, Figures>()]))
     for (const { kind, id, at, ...figures } of stored.rows.flat()) found.get(at)?.set(subjectKey(kind, id), figures)
-    const current = this.#long
-    if (current !== undefined && current.at >= from && current.at < to) {
-      const together = found.get(current.at) ?? new Map<string, Figures>()
-      for (const [key, figures] of current.figures) together.set(key, addedFigures(together.get(key), figures))
-      found.set(current.at, together)
+    if (unwritten !== undefined && unwritten.at >= from && unwritten.at < to) {
+      const together = found.get(unwritten.at) ?? new Map<string, Figures>()
+      for (const [key, figures] of unwritten.figures) together.set(key, addedFigures(together.get(key), figures))
+      found.set(unwritten.at, together)
     }
     for (const [at, figures] of found) known.set(at, figures)
   }
@@ -150,11 +161,14 @@ export class Stats {
   async #sample(): Promise<void> {
     const at = this.#stepAt
     const { figures, reasons } = await this.#sampler.sample()
-    this.#addShort({ at, figures, reasons })
+    const { shortStore } = this.#options
+    if (shortStore === undefined) this.#addShort({ at, figures, reasons })
+    else await this.#writeShort(shortStore, { at, figures, reasons })
     const longAt = Math.floor(at / LONG_STEP_MS) * LONG_STEP_MS
     if (this.#long !== undefined && this.#long.at !== longAt) await this.#write()
     this.#long = joined(this.#long, { at: longAt, figures, reasons })
-    if (at + SHORT_STEP_MS >= longAt + LONG_STEP_MS) await this.#write()
+    const isLast = at + SHORT_STEP_MS >= longAt + LONG_STEP_MS
+    if (isLast || shortStore !== undefined) await this.#write()
   }
 
   #addShort(step: StatsStep): void {
@@ -166,14 +180,20 @@ export class Stats {
     while (this.#short[0]!.at <= step.at - MAX_SHORT_STEPS * SHORT_STEP_MS) this.#short.shift()
   }
 
+  /** A short step is soon of no interest: one that cannot be written is lost. */
+  async #writeShort(store: StatisticsStore, step: StatsStep): Promise<void> {
+    try {
+      await store.add({ at: step.at, rows: rowsOf(step), reasons: step.reasons, lastEvents: [] })
+    } catch (error) {
+      this.#options.logger.warn({ cause: (error as Error).message }, 'statistics could not be written')
+    }
+  }
+
   async #write(): Promise<void> {
     const step = this.#long
     if (step === undefined) return
     this.#long = undefined
-    const rows = [...step.figures].map(([key, figures]): StatsRow => {
-      const [kind, id] = key.split(' ') as [SubjectKind, string]
-      return { kind, id, ...figures }
-    })
+    const rows = rowsOf(step)
     const lastEvents = [...this.lastEvents()].filter(([id, at]) => this.#lastEvents.get(id) !== at)
     try {
       await this.#options.store.add({ at: step.at, rows, reasons: step.reasons, lastEvents })
@@ -184,6 +204,17 @@ export class Stats {
       this.#options.logger.warn({ cause: (error as Error).message }, 'statistics could not be written')
     }
   }
+}
+
+function rowsOf({ figures }: StatsStep): StatsRow[] {
+  return [...figures].map(([key, ofSubject]): StatsRow => {
+    const [kind, id] = key.split(' ') as [SubjectKind, string]
+    return { kind, id, ...ofSubject }
+  })
+}
+
+function stepTimes({ from, to, stepMs }: StatsRange): number[] {
+  return Array.from({ length: (to - from) / stepMs }, (_, i) => from + i * stepMs)
 }
 
 function joined(earlier: StatsStep | undefined, later: StatsStep): StatsStep {

@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { PostgresServer } from '../local-server/postgres-server.ts'
 import { PostgresPool } from '../postgres-pool.ts'
-import { PostgresServer } from './postgres-server.ts'
 import { RUN_FOLDER, RUN_PROCESS } from './test-run.ts'
 
 const START_MS = 60_000

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { PostgresUnavailableError } from '@millrace/postgres'
-import { PostgresServer } from '@millrace/postgres/testing/postgres-server'
+import { PostgresServer } from '@millrace/postgres/local-server'
 import { TestSchema } from '@millrace/postgres/testing/test-schema'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { eventAt, letter, NOW } from '../conformance/store-place.ts'

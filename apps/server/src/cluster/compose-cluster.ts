@@ -1,0 +1,193 @@
+import type { ControlPlane } from '@millrace/control-plane'
+import { postgresControlStore } from '@millrace/control-plane/postgres'
+import { PostgresDeliveryStore } from '@millrace/delivery/postgres'
+import { DestinationRegistry } from '@millrace/destinations'
+import type { RouteBook } from '@millrace/openapi'
+import { systemClock } from '@millrace/std'
+import { baseUrlOf, type ComposeOptions } from '../compose.ts'
+import type { ProcessRole } from '../config/roles.ts'
+import { Ending } from '../ending.ts'
+import { mount } from '../http/mount.ts'
+import { OutboundClients } from '../outbound-clients.ts'
+import { openControl } from '../parts/control.ts'
+import { openDestinationCatalog } from '../parts/destination-catalog.ts'
+import { openIngest } from '../parts/ingest.ts'
+import type { Part } from '../parts/part.ts'
+import { openTesting } from '../parts/testing.ts'
+import { openUserCode } from '../parts/user-code.ts'
+import { ConfiguredSpans } from './configured-spans.ts'
+import { type ClusterDelivery, openClusterDelivery } from './delivery.ts'
+import { type ClusterEngines, type ClusterSettings, openEngines } from './engines.ts'
+import { FollowedConfiguration } from './followed-configuration.ts'
+import { missingParts } from './missing.ts'
+import { openClusterOperations, openStatistics } from './operations.ts'
+import { PostgresHealth } from './postgres-health.ts'
+import { type ClusterView, openClusterView } from './view.ts'
+
+export type ComposeClusterOptions = ComposeOptions & { readonly settings: ClusterSettings }
+
+/** One process of a cluster. */
+export interface ClusterProcess {
+  readonly controlPlane: ControlPlane
+  readonly roles: ReadonlySet<ProcessRole>
+  readonly routes: RouteBook
+  /** URL of this process on its own machine. */
+  readonly baseUrl: string
+  /** Stops accepting work, gives its shards back within MILLRACE_SHUTDOWN_SECONDS, and closes everything. */
+  stop(): Promise<void>
+}
+
+/** A configuration that is not confirmed for this long is told in /health. */
+const OLD_SNAPSHOT_MS = 10_000
+/** The log's volume belongs to the brokers. */
+const NO_FLOOR = { isLow: false, trouble: () => undefined }
+/** Owners of shards read the log: what this gateway has parsed may be delivered by another process. */
+const NOT_KEPT = { keep: () => {}, drop: () => {} }
+
+/** Composes a process over Kafka and Postgres, with the parts of its roles. @see contracts/cluster.md §1 */
+export async function composeCluster(options: ComposeClusterOptions): Promise<ClusterProcess> {
+  const { settings, folder, front, faults, dashboardFolder, shownSettings, logger } = options
+  const { roles } = settings
+  const clock = options.clock ?? systemClock
+  const common = { settings, folder, faults, logger, clock }
+  // Closes in reverse order, also if a later part fails to open.
+  await using opened = new AsyncDisposableStack()
+  const { port } = front.address
+  const baseUrl = baseUrlOf(settings.host, port)
+  const ending = new Ending(faults)
+  const engines = opened.use(await openEngines(settings, common))
+  const destinationCatalog = opened.use(openDestinationCatalog(common))
+  const registry = await DestinationRegistry.load({ more: destinationCatalog.types, now: () => clock.now() })
+  const outbound = opened.adopt(new OutboundClients(settings, clock), (clients) => clients.close())
+  const userCode = opened.use(openUserCode({ ...common, outbound, program: options.transformationProgram }))
+  const { sandboxes } = userCode
+
+  const store = await PostgresDeliveryStore.open({
+    ...{ pool: engines.delivery, process: 'control', clock, logger },
+    onFault: (error) => faults.report('The delivery store cannot be used', error),
+  })
+  opened.defer(() => store.close())
+  const spans = new ConfiguredSpans(engines)
+  const control = opened.use(
+    await openControl({
+      ...common,
+      store: postgresControlStore(engines.control, engines.notifications),
+      partitions: engines.log.homes,
+      secretKey: settings.secretKey,
+      ...{ registry, sandboxes, port },
+    }),
+  )
+  const { controlPlane, callers } = control
+  const shared = { ...common, engines, store, controlPlane, callers, registry, sandboxes, outbound, ending }
+
+  let delivery: ClusterDelivery | undefined
+  let view: ClusterView | undefined
+  const configuration: FollowedConfiguration = new FollowedConfiguration({
+    ...{ controlPlane, clock, logger },
+    spansOf: (snapshot) => spans.of(snapshot),
+    apply: async (configured) => {
+      await view?.follow(configured)
+      await delivery?.follow(configured)
+    },
+  })
+  opened.defer(() => configuration.stop())
+  const configured = await configuration.newest()
+  if (roles.has('control')) view = opened.use(openClusterView({ ...shared, configured }))
+  if (roles.has('pipeline')) {
+    const address = `${settings.host}:${port}`
+    const ofDelivery = { ...shared, roles, address, configuration: () => configuration }
+    delivery = opened.use(await openClusterDelivery(ofDelivery))
+  }
+  controlPlane.attach({
+    waiting: async (scope) => (await store.figures.waiting(scope)) + (await store.deadLetters.countOpen(scope)),
+    countByRules: (asked) => view!.events.count(asked),
+    changed: (_before, after) => configuration.apply(after),
+    beside: (after) => spans.beside(after),
+  })
+  await configuration.apply(controlPlane.snapshot())
+
+  const storage = { log: engines.log, disk: NO_FLOOR }
+  const ingest = roles.has('gateway')
+    ? opened.use(openIngest({ ...shared, storage, parsed: NOT_KEPT, baseUrl }))
+    : undefined
+  const ofOperations = {
+    ...{ ...shared, shownSettings, dashboardFolder, delivery, ingest: ingest?.counts },
+    ...{ statistics: store.statistics, shortStatistics: store.shortStatistics },
+  }
+  const statistics = opened.use(await openStatistics(ofOperations))
+  const parts = [
+    ...(ingest === undefined ? [] : [{ ...ingest, v2Routes: [] }, logPart(engines)]),
+    ...(roles.has('control') ? controlParts(ofOperations, shared, statistics.stats) : []),
+    ...[view, delivery].filter((part) => part !== undefined),
+    ...[
+      { ...control, checks: {} },
+      configurationPart(controlPlane, engines, shared),
+      destinationCatalog,
+      userCode,
+      statistics,
+    ],
+  ]
+  const hasDashboard = dashboardFolder !== undefined && roles.has('control')
+  const mounted = opened.use(await mount({ ...shared, parts, roles, hasDashboard }))
+  await controlPlane.ensureOwner({ email: settings.ownerEmail, token: settings.ownerToken })
+  front.serve(mounted.handler)
+  const running = opened.move()
+  return {
+    ...{ controlPlane, roles, baseUrl, routes: mounted.book },
+    async stop() {
+      ending.begin()
+      const deadline = new Promise<void>((resolve) => setTimeout(resolve, settings.shutdownMs).unref())
+      const drained = Promise.all(parts.map((part: Part) => part.drain?.(deadline)))
+      await front.stop(drained, deadline)
+      await running.disposeAsync()
+    },
+  }
+}
+
+function controlParts(
+  needs: Parameters<typeof openClusterOperations>[0],
+  shared: Parameters<typeof openTesting>[0],
+  stats: Parameters<typeof openClusterOperations>[1],
+): Part[] {
+  return [openClusterOperations(needs, stats), openTesting(shared), missingParts()]
+}
+
+/** The log as a gateway writes it. */
+function logPart({ log }: ClusterEngines): Part {
+  return {
+    checks: {
+      log: {
+        stops: 'accepting',
+        trouble: () =>
+          log.check().then(
+            () => undefined,
+            (error: Error) => error.message,
+          ),
+      },
+      topics: { trouble: () => log.topicWarning() },
+    },
+    [Symbol.asyncDispose]: async () => {},
+  }
+}
+
+/** The configuration of this process, and the database that it comes from. */
+function configurationPart(
+  controlPlane: ControlPlane,
+  engines: ClusterEngines,
+  { settings, clock }: { settings: ClusterSettings; clock: ConstructorParameters<typeof PostgresHealth>[1] },
+): Part {
+  const health = new PostgresHealth(engines.control, clock)
+  const isControl = settings.roles.has('control')
+  return {
+    checks: {
+      config: {
+        trouble: () => {
+          const ageMs = controlPlane.snapshotAgeMs() ?? 0
+          return ageMs < OLD_SNAPSHOT_MS ? undefined : `last confirmed ${Math.round(ageMs / 1_000)} s ago`
+        },
+      },
+      ...(isControl ? { database: { trouble: () => health.trouble(0), stops: 'routing' as const } } : {}),
+    },
+    [Symbol.asyncDispose]: async () => {},
+  }
+}

@@ -1,0 +1,80 @@
+import { readFileSync } from 'node:fs'
+import { controlSchema } from '@millrace/control-plane/postgres'
+import { deliverySchema } from '@millrace/delivery/postgres'
+import { type KafkaAddress, KafkaEventLog } from '@millrace/log/kafka'
+import { leaseSchema, migrate, PostgresNotifications, PostgresPool } from '@millrace/postgres'
+import type { Clock } from '@millrace/std'
+import type { Settings } from '../config/settings.ts'
+import type { ServerLogger } from '../logger.ts'
+import { VERSION } from '../version.ts'
+
+const SCHEMA_PARTS = [controlSchema, deliverySchema, leaseSchema]
+/** Of the pool, for the configuration and what only one process does; the rest is for deliveries. */
+const CONTROL_CONNECTIONS = 2
+/** Beside the body of a request: its headers, and the hashes of up to 65,535 events. */
+const RECORD_ROOM_BYTES = 1024 * 1024
+
+/** The settings with those that make a cluster. */
+export type ClusterSettings = Settings & {
+  readonly kafkaBrokers: readonly string[]
+  readonly postgresUrl: string
+  readonly secretKey: Uint8Array
+  readonly ownerToken: string
+  readonly serviceAdminPassword: string
+}
+
+/** The engines of a cluster: Kafka, and one schema of Postgres. */
+export interface ClusterEngines extends AsyncDisposable {
+  readonly log: KafkaEventLog
+  /** For the configuration, and for what one process does alone. */
+  readonly control: PostgresPool
+  /** For deliveries, and for what people look at. */
+  readonly delivery: PostgresPool
+  readonly notifications: PostgresNotifications
+}
+
+/** What several parts need to connect to Postgres. */
+export function postgresOptions({ postgresUrl, postgresSchema }: ClusterSettings, logger: ServerLogger) {
+  return { url: postgresUrl, schema: postgresSchema, applicationName: `millrace ${VERSION}`, logger }
+}
+
+/**
+ * Opens both, brings the schema up to date, and makes the topics where they are missing.
+ *
+ * @throws SchemaTooNewError, UnsafeTopicsError, PostgresUnavailableError, Error if no broker answers.
+ */
+export async function openEngines(
+  settings: ClusterSettings,
+  { clock, logger }: { readonly clock: Clock; readonly logger: ServerLogger },
+): Promise<ClusterEngines> {
+  await using opened = new AsyncDisposableStack()
+  const postgres = postgresOptions(settings, logger)
+  const control = opened.use(new PostgresPool({ ...postgres, connections: CONTROL_CONNECTIONS }))
+  const connections = settings.postgresPool - CONTROL_CONNECTIONS
+  const delivery = opened.use(new PostgresPool({ ...postgres, connections }))
+  await migrate(control, SCHEMA_PARTS)
+  const notifications = opened.use(new PostgresNotifications({ ...postgres, clock }))
+  const log = opened.use(
+    await KafkaEventLog.open({
+      kafka: kafkaAddress(settings),
+      prefix: settings.kafkaPrefix,
+      clock,
+      partitions: settings.partitions,
+      retentionMs: settings.logRetentionMs,
+      maxRecordBytes: settings.maxBodyBytes + RECORD_ROOM_BYTES,
+      isUnsafeAllowed: settings.isKafkaUnsafe,
+      compression: settings.kafkaCompression,
+    }),
+  )
+  const closing = opened.move()
+  return { log, control, delivery, notifications, [Symbol.asyncDispose]: () => closing.disposeAsync() }
+}
+
+function kafkaAddress({ kafkaBrokers, kafkaTls, kafkaSasl }: ClusterSettings): KafkaAddress {
+  const tls = kafkaTls === 'off' ? undefined : kafkaTls === 'on' ? {} : { ca: readFileSync(kafkaTls) }
+  return {
+    brokers: kafkaBrokers,
+    ...(tls === undefined ? {} : { tls }),
+    ...(kafkaSasl === undefined ? {} : { sasl: kafkaSasl }),
+  }
+}

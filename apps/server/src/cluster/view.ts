@@ -1,0 +1,136 @@
+import { type ControlPlane, type SourceType, sourceClass } from '@millrace/control-plane'
+import type { DeliveryStore } from '@millrace/delivery'
+import type { PostgresDeliveryStore } from '@millrace/delivery/postgres'
+import type { DestinationRegistry } from '@millrace/destinations'
+import { type DeliveryCounts, DeliveryMetrics, deliveryRoutes, liveRoute } from '@millrace/pipeline'
+import {
+  ClusterEventList,
+  ClusterLive,
+  DeadLetters,
+  DeliveryStates,
+  JobDesk,
+  LogScan,
+  partitionsOf,
+  type SpannedConfiguration,
+  StoredView,
+} from '@millrace/pipeline/cluster'
+import type { Clock } from '@millrace/std'
+import type { Sandboxes } from '@millrace/transformations'
+import { ofDestination, stateMetrics } from '../delivery-metrics.ts'
+import { gauges } from '../http/prometheus-text.ts'
+import type { ServerLogger } from '../logger.ts'
+import type { OutboundClients } from '../outbound-clients.ts'
+import type { Part } from '../parts/part.ts'
+import { VERSION } from '../version.ts'
+import type { ClusterEngines } from './engines.ts'
+import { decodedState } from './shard-reports.ts'
+
+interface ClusterViewNeeds {
+  readonly engines: ClusterEngines
+  /** Without a fence: nothing here belongs to a shard. */
+  readonly store: PostgresDeliveryStore
+  readonly controlPlane: ControlPlane
+  readonly configured: SpannedConfiguration
+  readonly registry: DestinationRegistry
+  readonly sandboxes: Sandboxes
+  readonly outbound: OutboundClients
+  readonly clock: Clock
+  readonly logger: ServerLogger
+}
+
+/** Shows and steers the deliveries of the whole installation, from Kafka and Postgres alone. @see contracts/cluster.md §10 [K19] */
+export interface ClusterView extends Part {
+  follow(configured: SpannedConfiguration): Promise<void>
+  readonly events: ClusterEventList
+}
+
+export function openClusterView(needs: ClusterViewNeeds): ClusterView {
+  const { engines, store, controlPlane, configured, registry, sandboxes, outbound, clock, logger } = needs
+  const { log } = engines
+  const onThreadEnd = (error: Error) => logger.warn({ err: error }, 'a read-only thread ended; it restarts')
+  const metrics = new DeliveryMetrics()
+  const view = new StoredView({
+    ...{ log, store, metrics, clock, logger, configured, random: Math.random },
+    findModule: (type) => registry.find(type),
+    sourceClass: (type) => sourceClass(type as SourceType),
+    newClient: (bounds) => outbound.make(bounds),
+    userCode: {
+      run: (run) => sandboxes.run(run),
+      credentials: () => controlPlane.credentials.values(),
+      // A look at an event is no run of it.
+      capturesLogs: () => false,
+      onLog: () => {},
+    },
+    userAgent: `Millrace/${VERSION}`,
+    live: { isWatched: false, accepted: () => {}, outcome: () => {} },
+  })
+  const configuration = () => view.configured.configuration
+  const events = new ClusterEventList({
+    ...{ log, store, clock, onThreadEnd },
+    shardOf: () => view,
+    spans: () => view.configured.spans,
+  })
+  const states = new DeliveryStates({
+    ...{ store, clock },
+    counts: () => expiredCounts(store),
+    states: async (ids) => {
+      const [own, ofShards] = await Promise.all([view.states(ids), store.figures.states(ids)])
+      return own.map((atRest, i) => (atRest === undefined ? [] : [atRest, ...ofShards[i]!.map(decodedState)]))
+    },
+    destinationIds: () => configuration().destinations.keys(),
+  })
+  const scan = new LogScan(log, store, clock, onThreadEnd)
+  const jobs = new JobDesk({
+    ...{ log, store, clock, logger, scan, random: Math.random },
+    isConnected: (sourceId, destinationId) =>
+      [...configuration().connections.values()].some((each) => {
+        return each.isEnabled && each.sourceId === sourceId && each.destinationId === destinationId
+      }),
+    partitionsOf: (sourceId) => {
+      const source = configuration().sources.get(sourceId)
+      return source === undefined ? [...Array(log.partitions).keys()] : partitionsOf(source, log)
+    },
+    destination: (id) => configuration().destinations.get(id),
+    destinations: () => configuration().destinations.values(),
+    onDiscarded: (id, count) => metrics.outcome(id, 'discarded', count),
+    onFiltered: (id, count) => metrics.outcome(id, 'filtered', count),
+  })
+  const deadLetters = new DeadLetters(log, store.deadLetters, () => view)
+  const live = new ClusterLive({ log, clock, logger, recent: () => store.recentOutcomes() })
+  const trace: StoredView['trace'] = (messageId, asked) => view.trace(messageId, asked)
+  return {
+    role: 'control',
+    events,
+    follow: (next) => view.configure(next),
+    v2Routes: [
+      deliveryRoutes({ jobs, events, states, deadLetters, trace }),
+      liveRoute(live.view, ({ actor }) => controlPlane.isCurrent(actor)),
+    ],
+    // Open streams would keep the process from stopping.
+    drain: async () => live.close(),
+    checks: { readers: { trouble: () => events.trouble() ?? jobs.readerTrouble() } },
+    metrics: async () => [
+      ...stateMetrics(await states.list(), clock.now()),
+      gauges(
+        'millrace_dead_letters',
+        'Open dead letters.',
+        (await store.deadLetters.countOpenByDestination()).map(ofDestination),
+      ),
+    ],
+    async [Symbol.asyncDispose]() {
+      await live.close()
+      await jobs.stop()
+      await events.close()
+      await view.close()
+    },
+  }
+}
+
+/** Of the counts since the start, only the number of expired events is of the whole installation. */
+async function expiredCounts(store: Pick<DeliveryStore, 'backlog'>): Promise<DeliveryCounts> {
+  const counts = new DeliveryMetrics()
+  for (const { destinationId, expired } of await store.backlog.byDestination()) {
+    if (expired > 0) counts.outcome(destinationId, 'expired', expired)
+  }
+  return counts
+}

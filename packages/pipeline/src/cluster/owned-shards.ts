@@ -1,0 +1,294 @@
+import { type DeliveryStore, type DestinationLimits, LocalMemoryBudget, type Span } from '@millrace/delivery'
+import type { DeliveryMetrics } from '../delivery/delivery-metrics.ts'
+import type { Configuration } from '../following/configuration.ts'
+import { RemovalRecords } from '../following/removal-records.ts'
+import type { Removed } from '../following/removals.ts'
+import { Pipeline } from '../pipeline.ts'
+import type { ShardDeps } from '../pipeline-options.ts'
+import { type ClusterLog, logOfShards, partitionsOfShard } from './cluster-log.ts'
+import { leasedLimits } from './leased-limits.ts'
+import type { ShardLease } from './shard-lease.ts'
+
+/** A configuration with the stored spans of its resources. */
+export interface SpannedConfiguration {
+  readonly configuration: Configuration
+  readonly spans: readonly Span[]
+}
+
+export interface OwnedShardsOptions
+  extends Omit<ShardDeps, 'log' | 'store' | 'memory' | 'limitsOf' | 'onDelivered' | 'onReplayEnded' | 'metrics'> {
+  readonly log: ClusterLog
+  readonly store: DeliveryStore
+  readonly metrics: DeliveryMetrics
+  readonly memoryBytes: number
+  /** The limits of each destination, for all its lanes in this process. */
+  readonly limits: { of(destinationId: string): DestinationLimits; forget(destinationId: string): void }
+  /** The newest stored configuration. @throws if it cannot be read now. */
+  readonly newest: () => Promise<SpannedConfiguration>
+  /** Time that calls in flight have when a shard is given back. */
+  readonly shutdownMs: number
+  /** The fence refused a write of this shard. */
+  readonly onFenced: (lease: ShardLease) => void
+  /** A shard begins or has ended. */
+  readonly onShards: (change: ShardChange) => void | Promise<void>
+  /** A lane of a shard has finished an event of a replay. */
+  readonly onReplayEnded: (shard: number, jobId: string, destinationId: string) => void
+}
+
+/** `isLost`: another process may own it; else it ends in order, and its lanes still work. */
+export type ShardChange =
+  | { readonly kind: 'begun'; readonly shard: HeldShard }
+  | { readonly kind: 'ending'; readonly shard: HeldShard; readonly isLost: boolean }
+
+/** A shard that delivers in this process. */
+export interface HeldShard {
+  readonly lease: ShardLease
+  readonly pipeline: Pipeline
+}
+
+/** A shard from its claim on; the pipeline follows when it has begun. */
+interface Claimed {
+  readonly lease: ShardLease
+  pipeline: Pipeline | undefined
+  readonly unfollow: (() => void)[]
+  isEnding: boolean
+  /** Resolves when its pipeline has begun; rejects if it could not. */
+  begun: Promise<void>
+}
+
+/**
+ * The shards that this process owns by leases: each begins when its lease is claimed, and ends before it is given back or
+ * when it is lost.
+ *
+ * @see contracts/cluster.md §4, §6
+ */
+export class OwnedShards {
+  readonly #options: OwnedShardsOptions
+  readonly #log: ClusterLog
+  readonly #memory: LocalMemoryBudget
+  readonly #claimed = new Map<number, Claimed>()
+  /** By number, shards that have ended here and still leave: the next claim of the same shard waits for it. */
+  readonly #leaving = new Map<number, Promise<void>>()
+  readonly #removals: RemovalRecords
+  #latest: SpannedConfiguration | undefined
+  /** Changes of the configuration reach all shards in their order. */
+  #configuring: Promise<unknown> = Promise.resolve()
+
+  constructor(options: OwnedShardsOptions) {
+    this.#options = options
+    this.#log = logOfShards(options.log)
+    this.#memory = new LocalMemoryBudget(options.memoryBytes)
+    this.#removals = new RemovalRecords({ ...options, partitions: () => this.partitions })
+  }
+
+  /** Those that deliver, by number. */
+  get shards(): readonly HeldShard[] {
+    const begun = [...this.#claimed.values()].filter((each): each is Claimed & HeldShard => {
+      return each.pipeline !== undefined && !each.isEnding
+    })
+    return begun.sort((a, b) => a.lease.number - b.lease.number)
+  }
+
+  /** Those of its shards that deliver. */
+  get partitions(): readonly number[] {
+    return this.shards.flatMap(({ lease }) => partitionsOfShard(lease.number, this.#log))
+  }
+
+  /** The epoch under which this process writes a shard; undefined: it does not own it. */
+  epochOf(shard: number): number | undefined {
+    return this.#claimed.get(shard)?.lease.epoch
+  }
+
+  /** The database refused a write: another process owns these shards. */
+  fenced(shards: readonly number[]): void {
+    for (const number of shards) {
+      const claimed = this.#claimed.get(number)
+      if (claimed !== undefined) this.#options.onFenced(claimed.lease)
+    }
+  }
+
+  /** Begins a claimed shard, with the state that its last owner wrote. */
+  async start(lease: ShardLease): Promise<void> {
+    // What this process did under an earlier lease must not be written under this one.
+    await this.#leaving.get(lease.number)
+    if (lease.signal.aborted) return
+    const claimed: Claimed = { lease, pipeline: undefined, unfollow: [], isEnding: false, begun: Promise.resolve() }
+    this.#claimed.set(lease.number, claimed)
+    lease.signal.addEventListener('abort', () => this.#lose(claimed), { once: true })
+    claimed.begun = this.#begin(claimed)
+    await claimed.begun
+    if (claimed.isEnding) return
+    await this.#options.onShards({ kind: 'begun', shard: { lease, pipeline: claimed.pipeline! } })
+  }
+
+  async #begin(claimed: Claimed): Promise<void> {
+    const { lease } = claimed
+    for (const partition of partitionsOfShard(lease.number, this.#log)) {
+      claimed.unfollow.push(await this.#log.follow(partition))
+    }
+    const stored = await this.#options.store.spans.all()
+    const newest = await this.#options.newest()
+    await this.#recordForgotten(stored, newest.configuration, lease.number)
+    if (claimed.isEnding) return
+    const pipeline = await Pipeline.start(this.#optionsOf(lease, newest))
+    await this.#inTurn(async () => {
+      const latest = this.#latest
+      if (latest !== undefined && latest.configuration.revision > newest.configuration.revision) {
+        await this.#record(await pipeline.configure({ ...latest, ends: [] }))
+      }
+      claimed.pipeline = pipeline
+    })
+  }
+
+  /** Ends a shard in order: no new attempts, calls in flight end, outcomes are written. */
+  async stop(lease: ShardLease): Promise<void> {
+    const claimed = this.#claimed.get(lease.number)
+    if (claimed?.lease !== lease || claimed.isEnding) return
+    claimed.isEnding = true
+    const { pipeline } = claimed
+    if (pipeline !== undefined) {
+      await this.#options.onShards({ kind: 'ending', shard: { lease, pipeline }, isLost: false })
+      await pipeline.stop(this.#deadline())
+      await this.#options.store.flush()
+    }
+    this.#forget(claimed)
+  }
+
+  /** Passes a configuration on to all shards; resolves when they follow it. */
+  async configure(change: SpannedConfiguration): Promise<void> {
+    await this.#inTurn(async () => {
+      const before = this.#latest
+      this.#latest = change
+      const removed = await Promise.all(this.shards.map(({ pipeline }) => pipeline.configure({ ...change, ends: [] })))
+      await this.#record(removed.flat())
+      if (before !== undefined) await this.#forgetRemoved(before, change.configuration)
+    })
+  }
+
+  async #forgetRemoved(before: SpannedConfiguration, { destinations, ...rest }: Configuration): Promise<void> {
+    for (const id of before.configuration.destinations.keys()) {
+      if (!destinations.has(id)) this.#options.limits.forget(id)
+    }
+    await this.#dropSpans(before.spans, { destinations, ...rest })
+  }
+
+  async #record(removed: readonly Removed[]): Promise<void> {
+    if (removed.length > 0) await this.#removals.record(removed)
+  }
+
+  /**
+   * Records removals that the last owner of a shard has not recorded: the spans of their resources are still there.
+   *
+   * @param stored read before the configuration: a span that it does not have is of a resource that was removed, and not of
+   * one that was made since.
+   */
+  async #recordForgotten(stored: readonly Span[], configuration: Configuration, shard: number): Promise<void> {
+    const { store } = this.#options
+    const partitions = partitionsOfShard(shard, this.#log)
+    const forgotten = stored.filter((span) => partitions.includes(span.partition) && !isConfigured(span, configuration))
+    if (forgotten.length === 0) return
+    const positions = await store.outcomes.positions()
+    const records = new RemovalRecords({ ...this.#options, partitions: () => partitions })
+    await records.recordForgotten(forgotten, configuration, (reader, partition, stream) => {
+      const row = positions.find((each) => {
+        return each.reader === reader && each.partition === partition && each.stream === stream
+      })
+      return row?.position
+    })
+    await store.spans.drop(forgotten)
+  }
+
+  /** Spans of removed resources leave last: until then they show which removals an owner has not recorded. */
+  async #dropSpans(before: readonly Span[], configuration: Configuration): Promise<void> {
+    const own = this.partitions
+    const removed = before.filter((span) => own.includes(span.partition) && !isConfigured(span, configuration))
+    if (removed.length > 0) await this.#options.store.spans.drop(removed)
+  }
+
+  /** The lease is lost: nothing of the shard may be sent or written from here on. */
+  #lose(claimed: Claimed): void {
+    const { lease, pipeline } = claimed
+    const wasEnding = claimed.isEnding
+    claimed.isEnding = true
+    if (pipeline !== undefined && !wasEnding) {
+      void this.#options.onShards({ kind: 'ending', shard: { lease, pipeline }, isLost: true })
+    }
+    this.#forget(claimed)
+    const left = this.#leave(claimed, this.#leaving.get(lease.number))
+    this.#leaving.set(lease.number, left)
+    void left.finally(() => {
+      if (this.#leaving.get(lease.number) === left) this.#leaving.delete(lease.number)
+    })
+  }
+
+  /** Without an epoch, the fence refuses every outcome that its lanes have collected. */
+  async #leave(claimed: Claimed, earlier: Promise<void> | undefined): Promise<void> {
+    try {
+      await earlier
+      // It may just be beginning.
+      await claimed.begun.catch(() => {})
+      await claimed.pipeline?.stop(Promise.resolve())
+      await this.#options.store.flush()
+    } catch (error) {
+      const fields = { shard: claimed.lease.number, err: error as Error }
+      this.#options.logger.warn(fields, 'a lost shard did not end in order')
+    }
+  }
+
+  #forget(claimed: Claimed): void {
+    const { number } = claimed.lease
+    if (this.#claimed.get(number) === claimed) this.#claimed.delete(number)
+    for (const unfollow of claimed.unfollow) unfollow()
+  }
+
+  #optionsOf(lease: ShardLease, { configuration, spans }: SpannedConfiguration) {
+    const { store, limits, clock, random, live, metrics, onReplayEnded, logger, ...rest } = this.#options
+    const { findModule, sourceClass, newClient, userCode, userAgent } = rest
+    const spansOf: DeliveryStore['spans'] = {
+      all: async () => [...spans],
+      write: (change) => store.spans.write(change),
+      drop: (dropped) => store.spans.drop(dropped),
+    }
+    return {
+      ...{ findModule, sourceClass, newClient, userCode, userAgent, clock, random, live, metrics, logger },
+      log: this.#log,
+      store: storeOfShard(store, spansOf),
+      memory: this.#memory,
+      limitsOf: (id: string) => leasedLimits(limits.of(id), lease, clock),
+      onDelivered: () => {},
+      onReplayEnded: (jobId: string, destinationId: string) => onReplayEnded(lease.number, jobId, destinationId),
+      partitions: partitionsOfShard(lease.number, this.#log),
+      configuration,
+    }
+  }
+
+  #deadline(): Promise<void> {
+    const { clock, shutdownMs } = this.#options
+    return new Promise((resolve) => clock.setTimer(resolve, shutdownMs))
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#configuring.then(work)
+    this.#configuring = done.catch(() => {})
+    return done
+  }
+}
+
+/** Whether a configuration has the resource of a span. */
+export function isConfigured(
+  { kind, resource }: Pick<Span, 'kind' | 'resource'>,
+  { connections, destinations }: Configuration,
+): boolean {
+  return kind === 'connection' ? connections.has(resource) : destinations.has(resource)
+}
+
+/** The store with the spans of a configuration: those of removed resources are left to whoever records their removal. */
+function storeOfShard(store: DeliveryStore, spans: DeliveryStore['spans']) {
+  return {
+    ...{ outcomes: store.outcomes, deadLetters: store.deadLetters, jobs: store.jobs, backlog: store.backlog },
+    ...{ messages: store.messages, spans },
+    outcomesOf: (id: string) => store.outcomesOf(id),
+    flush: () => store.flush(),
+    trouble: () => store.trouble(),
+  }
+}

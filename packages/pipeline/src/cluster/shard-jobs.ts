@@ -1,0 +1,168 @@
+import type { DeliveryStore, Job } from '@millrace/delivery'
+import type { Clock, Logger } from '@millrace/std'
+import type { DeliveryMetrics } from '../delivery/delivery-metrics.ts'
+import type { Configuration } from '../following/configuration.ts'
+import type { JobDeps } from '../jobs/job-context.ts'
+import { JobRun } from '../jobs/job-run.ts'
+import type { LogScan } from '../jobs/log-scan.ts'
+import type { HeldShard } from './owned-shards.ts'
+import { Turns } from './turns.ts'
+
+const LOOK_MS = 1_000
+const MAX_RUNNING = 10
+
+export interface ShardJobsOptions {
+  readonly store: DeliveryStore
+  readonly scan: LogScan
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly metrics: DeliveryMetrics
+  readonly configuration: () => Configuration
+}
+
+/**
+ * Works at the parts of all jobs that lie in the shards of this process. Which jobs there are, and their states, it reads from the
+ * store once a second: control processes create and steer them there.
+ *
+ * @see contracts/cluster.md §6 [K16]
+ */
+export class ShardJobs {
+  readonly #options: ShardJobsOptions
+  readonly #works = new Map<number, ShardWork>()
+  readonly #turns: Turns
+
+  constructor(options: ShardJobsOptions) {
+    this.#options = options
+    const { clock, logger } = options
+    const onError = (error: Error) => logger.warn({ err: error }, 'replays cannot be read; they are read again')
+    this.#turns = new Turns(clock, LOOK_MS, () => this.#look(), onError)
+    this.#turns.start()
+  }
+
+  begin(shard: HeldShard): void {
+    this.#works.set(shard.lease.number, new ShardWork(shard, this.#options))
+    this.#turns.wake()
+  }
+
+  /** Starts no more events of the shard; what its lanes have goes on. */
+  async end({ lease }: HeldShard): Promise<void> {
+    const work = this.#works.get(lease.number)
+    if (work?.shard.lease !== lease) return
+    this.#works.delete(lease.number)
+    await work.halt()
+  }
+
+  /** A lane has finished an event of a job. */
+  ended(shard: number, jobId: string, destinationId: string): void {
+    this.#works.get(shard)?.ended(jobId, destinationId)
+  }
+
+  async stop(): Promise<void> {
+    await this.#turns.stop()
+    await Promise.all([...this.#works.values()].map((work) => work.halt()))
+  }
+
+  async #look(): Promise<void> {
+    if (this.#works.size === 0) return
+    const unfinished = await this.#options.store.jobs.unfinished()
+    await Promise.all([...this.#works.values()].map((work) => work.follow(unfinished)))
+  }
+}
+
+/** The jobs of one shard. */
+class ShardWork {
+  readonly shard: HeldShard
+  readonly #options: ShardJobsOptions
+  readonly #runs = new Map<string, JobRun>()
+  /** Runs that have reached the end of their parts. */
+  readonly #finished = new Set<string>()
+  #hasBegun = false
+  #isHalted = false
+
+  constructor(shard: HeldShard, options: ShardJobsOptions) {
+    this.shard = shard
+    this.#options = options
+  }
+
+  async follow(unfinished: readonly Job[]): Promise<void> {
+    if (this.#isHalted) return
+    if (!this.#hasBegun) {
+      await this.#reopenForgotten()
+      this.#hasBegun = true
+    }
+    const ids = new Set(unfinished.map(({ id }) => id))
+    for (const [id, run] of this.#runs) if (!ids.has(id)) await this.#end(id, run)
+    let running = 0
+    for (const job of unfinished) {
+      // Dead letters are counted before any of them is taken.
+      const isCountedFirst = job.over.origin === 'dead_letters' && job.matched === null
+      if (job.isDryRun || isCountedFirst || this.#isHalted) continue
+      const run = this.#runs.get(job.id) ?? (await this.#open(job))
+      if (run === undefined || this.#finished.has(job.id)) continue
+      await this.#steer(run, job.state === 'paused' || ++running > MAX_RUNNING)
+    }
+  }
+
+  async halt(): Promise<void> {
+    this.#isHalted = true
+    await Promise.all([...this.#runs.values()].map((run) => run.halt()))
+  }
+
+  ended(jobId: string, destinationId: string): void {
+    this.#runs.get(jobId)?.ended(destinationId)
+  }
+
+  async #open(job: Job): Promise<JobRun | undefined> {
+    const { partitions } = this.shard.pipeline
+    const parts = job.parts.filter(({ partition }) => partitions.includes(partition))
+    if (parts.length === 0) return undefined
+    // Each shard goes on at its own share of the rate.
+    const busy = new Set(job.parts.flatMap(({ partition, isAtEnd }) => (isAtEnd ? [] : [partition])))
+    const ratePerSecond = Math.max(1, Math.floor(job.ratePerSecond / Math.max(1, busy.size)))
+    const run = new JobRun({ ...job, parts, ratePerSecond }, this.#deps())
+    // Events may end before the next line is reached.
+    this.#runs.set(job.id, run)
+    await run.resumeTaken()
+    return run
+  }
+
+  async #steer(run: JobRun, isResting: boolean): Promise<void> {
+    run.isPaused = isResting
+    if (isResting) await run.halt()
+    else if (!run.isRunning) {
+      void run.run().then((isFinished) => {
+        if (isFinished) this.#finished.add(run.id)
+      })
+    }
+  }
+
+  /** It was cancelled, failed or is done: nothing of it stays in the lanes. */
+  async #end(id: string, run: JobRun): Promise<void> {
+    await run.halt()
+    await run.withdraw()
+    // Events with an outcome keep it.
+    await this.shard.pipeline.flush()
+    await this.#reopenForgotten()
+    this.#runs.delete(id)
+    this.#finished.delete(id)
+  }
+
+  #reopenForgotten(): Promise<void> {
+    return this.#options.store.jobs.reopenForgotten({ partitions: this.shard.pipeline.partitions })
+  }
+
+  #deps(): JobDeps {
+    const { store, scan, clock, logger, metrics, configuration } = this.#options
+    const { pipeline } = this.shard
+    return {
+      ...{ store, scan, clock, logger, task: 'parts' },
+      flush: () => pipeline.flush(),
+      shardOf: () => pipeline,
+      shards: () => [pipeline],
+      partitions: () => pipeline.partitions,
+      destination: (id) => configuration().destinations.get(id),
+      onDiscarded: (destinationId, count) => metrics.outcome(destinationId, 'discarded', count),
+      onFiltered: (destinationId, count) => metrics.outcome(destinationId, 'filtered', count),
+    }
+  }
+}

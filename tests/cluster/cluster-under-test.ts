@@ -1,0 +1,123 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { homedir, tmpdir } from 'node:os'
+import path from 'node:path'
+import { KafkaCluster } from '@millrace/log/kafka-brokers'
+import { TestSchema } from '@millrace/postgres/testing/test-schema'
+import { type Environment, PLAIN, ServerProcess } from '../e2e/server-process.ts'
+
+const TOKEN = PLAIN['MILLRACE_OWNER_TOKEN']!
+/** Members of a test take over soon. */
+export const LEASE_MS = 3_000
+
+/** Kafka with one broker, a schema of Postgres, and processes of one installation. */
+export class ClusterUnderTest implements AsyncDisposable {
+  readonly processes: ServerProcess[] = []
+  readonly kafka: KafkaCluster
+  readonly schema: TestSchema
+  readonly #folder = mkdtempSync(path.join(tmpdir(), 'millrace-cluster-'))
+  #started = 0
+
+  static async start(name: string): Promise<ClusterUnderTest> {
+    const cache = process.env['XDG_CACHE_HOME'] || path.join(homedir(), '.cache')
+    const kafka = await KafkaCluster.start({ brokers: 1, cacheFolder: path.join(cache, 'millrace') })
+    return new ClusterUnderTest(kafka, await TestSchema.open(name))
+  }
+
+  private constructor(kafka: KafkaCluster, schema: TestSchema) {
+    this.kafka = kafka
+    this.schema = schema
+  }
+
+  /** The settings of every process. */
+  get settings(): Environment {
+    return {
+      ...PLAIN,
+      MILLRACE_KAFKA_BROKERS: this.kafka.addresses.join(','),
+      MILLRACE_KAFKA_PREFIX: this.schema.schema,
+      MILLRACE_KAFKA_UNSAFE: 'true',
+      MILLRACE_PARTITIONS: '4',
+      MILLRACE_POSTGRES_URL: this.schema.url,
+      MILLRACE_POSTGRES_SCHEMA: this.schema.schema,
+      MILLRACE_LEASE_SECONDS: `${LEASE_MS / 1_000}`,
+      MILLRACE_SECRET_KEY: '0f'.repeat(32),
+      SERVICE_ADMIN_PASSWORD: 'service-admin-password',
+      MILLRACE_LOG_LEVEL: 'warn',
+    }
+  }
+
+  async add(more: Environment = {}): Promise<ServerProcess> {
+    const folder = path.join(this.#folder, `${++this.#started}`)
+    const server = await ServerProcess.start({ ...this.settings, MILLRACE_DATA_DIR: folder, ...more })
+    this.processes.push(server)
+    return server
+  }
+
+  /** A start that must fail. @returns what it says. */
+  async refused(more: Environment): Promise<string> {
+    const folder = path.join(this.#folder, `${++this.#started}`)
+    await using server = new ServerProcess({ ...this.settings, MILLRACE_DATA_DIR: folder, ...more })
+    const code = await server.exited
+    if (code !== 1) throw new Error(`the start ended with ${code}`)
+    return server.stderr
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.processes.map((server) => server[Symbol.asyncDispose]()))
+    await this.schema[Symbol.asyncDispose]()
+    await this.kafka[Symbol.asyncDispose]()
+    rmSync(this.#folder, { recursive: true, force: true })
+  }
+}
+
+export interface Answer {
+  readonly status: number
+  // biome-ignore lint/suspicious/noExplicitAny: each test knows the form of its answer
+  readonly body: any
+}
+
+/** A call below /v2, as the owner. */
+export async function api({ url }: ServerProcess, method: string, route: string, body?: object): Promise<Answer> {
+  const answer = await fetch(`${url}/v2${route}`, {
+    method,
+    headers: { authorization: `Bearer ${TOKEN}` },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  })
+  const text = await answer.text()
+  return { status: answer.status, body: text === '' ? undefined : JSON.parse(text) }
+}
+
+/** @throws unless the answer is a success. */
+export async function ok(server: ServerProcess, method: string, route: string, body?: object): Promise<Answer['body']> {
+  const answer = await api(server, method, route, body)
+  if (answer.status >= 300) throw new Error(`${method} ${route}: ${answer.status} ${JSON.stringify(answer.body)}`)
+  return answer.body
+}
+
+/** Sends a batch. @returns the status. */
+export async function send({ url }: ServerProcess, writeKey: string, events: readonly object[]): Promise<number> {
+  const { status } = await fetch(`${url}/v1/batch`, {
+    method: 'POST',
+    headers: { authorization: `Basic ${Buffer.from(`${writeKey}:`).toString('base64')}` },
+    body: JSON.stringify({ batch: events }),
+  })
+  return status
+}
+
+export function event(messageId: string, userId = 'u'): object {
+  return { type: 'track', event: 'Seat Booked', userId, messageId }
+}
+
+/** A source and a webhook, connected. */
+export async function connected(server: ServerProcess, webhookUrl: string, name = 'Cinema') {
+  const { source } = await ok(server, 'POST', '/sources', { name, type: 'HTTP' })
+  const { destination } = await ok(server, 'POST', '/destinations', {
+    name: `Hook of ${name}`,
+    type: 'WEBHOOK',
+    config: { webhookUrl },
+  })
+  const { connection } = await ok(server, 'POST', '/connections', {
+    sourceId: source.id,
+    destinationId: destination.id,
+  })
+  return { source, destination, connection }
+}

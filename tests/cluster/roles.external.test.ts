@@ -1,0 +1,86 @@
+import { Sink } from '@millrace/pipeline/testing/sink'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { ServerProcess } from '../e2e/server-process.ts'
+import { api, ClusterUnderTest, connected, event, send } from './cluster-under-test.ts'
+
+/* One process for each role. */
+
+let cluster: ClusterUnderTest
+let gateway: ServerProcess
+let pipeline: ServerProcess
+let control: ServerProcess
+let sink: Sink
+beforeAll(async () => {
+  cluster = await ClusterUnderTest.start('roles')
+  control = await cluster.add({ MILLRACE_ROLES: 'control' })
+  gateway = await cluster.add({ MILLRACE_ROLES: 'gateway' })
+  pipeline = await cluster.add({ MILLRACE_ROLES: 'pipeline' })
+  sink = await Sink.start()
+})
+afterAll(async () => {
+  await cluster[Symbol.asyncDispose]()
+  sink.close()
+})
+
+test('an event goes through the gateway and the pipeline, and the control process shows it', async () => {
+  const { source, destination } = await connected(control, sink.url)
+  await expect.poll(() => send(gateway, source.writeKey, [event('m-1')])).toBe(200)
+  await expect.poll(() => sink.messageIds).toContain('m-1')
+  const outcome = async () => (await api(control, 'GET', '/events/m-1')).body.events?.[0]?.destinations[0]?.outcome
+  await expect.poll(outcome).toBe('delivered')
+  const state = async () => (await api(control, 'GET', `/destinations/${destination.id}/delivery`)).body
+  await expect.poll(async () => (await state()).delivered24h).toBeGreaterThanOrEqual(1)
+})
+
+test('a path of another role answers 404', async () => {
+  const headers = { authorization: `Bearer ${cluster.settings['MILLRACE_OWNER_TOKEN']}` }
+  const status = async ({ url }: ServerProcess, method: string, path: string) => {
+    return (await fetch(`${url}${path}`, { method, headers, ...(method === 'POST' ? { body: '{}' } : {}) })).status
+  }
+  const ofControl = [
+    ['GET', '/v2/sources'],
+    ['GET', '/v2/events'],
+    ['GET', '/openapi.json'],
+    ['GET', '/schemas/event-models'],
+    ['GET', '/destination-definitions'],
+  ] as const
+  for (const [method, path] of ofControl) {
+    expect([path, await status(gateway, method, path)]).toEqual([path, 404])
+    expect([path, await status(pipeline, method, path)]).toEqual([path, 404])
+  }
+  for (const path of ['/v1/track', '/v1/batch', '/v1/backfill']) {
+    expect([path, await status(control, 'POST', path)]).toEqual([path, 404])
+    expect([path, await status(pipeline, 'POST', path)]).toEqual([path, 404])
+  }
+  expect(await status(control, 'GET', '/v2/sources')).toBe(200)
+})
+
+test('every role answers /health, /ready, /version and /metrics, with the checks of its roles', async () => {
+  const checks = {
+    gateway: ['config', 'log', 'topics'],
+    pipeline: ['config', 'delivery', 'readers'],
+    control: ['config', 'database', 'readers'],
+  }
+  for (const [role, server] of Object.entries({ gateway, pipeline, control })) {
+    const health = await fetch(`${server.url}/health`)
+    const body = (await health.json()) as { appType: string; checks: Record<string, string> }
+    expect([health.status, body.appType, Object.keys(body.checks).sort()]).toEqual([
+      200,
+      role,
+      checks[role as keyof typeof checks],
+    ])
+    for (const path of ['/ready', '/version', '/metrics'])
+      expect((await fetch(`${server.url}${path}`)).status).toBe(200)
+  }
+})
+
+test('a start that cannot work says why in one line', async () => {
+  const topics = cluster.refused({ MILLRACE_KAFKA_UNSAFE: 'false' })
+  expect(await topics).toMatch(
+    /^Millrace cannot start: replication\.factor of topic \S+ is 1, at least 3 is needed.* With MILLRACE_KAFKA_UNSAFE=true the start goes on/m,
+  )
+  const key = cluster.refused({ MILLRACE_SECRET_KEY: '1e'.repeat(32) })
+  expect(await key).toMatch(/^Millrace cannot start: The secret key does not match the Postgres schema/m)
+  const database = cluster.refused({ MILLRACE_POSTGRES_URL: 'postgres://postgres@127.0.0.1:1/postgres' })
+  expect(await database).toMatch(/^Millrace cannot start: Postgres does not answer: /m)
+})
