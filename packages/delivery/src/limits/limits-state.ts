@@ -136,10 +136,4 @@ export class LimitsState {
     this.places.stopWaiting(lane)
     if (this.prober === lane) this.prober = undefined
   }
-
-  /** Corrects figures that a thread may have left half changed. */
-  recount(): void {
-    for (const shares of [this.calls, this.replays]) shares.recount((lane) => shares.heldBy(lane))
-    this.places.recount((lane) => this.#window.eventsOf(lane))
-  }
 }
