@@ -50,8 +50,10 @@ const MAX_JOINED = 1_000
  */
 export class Batching {
   readonly #deps: BatchingDeps
-  /** By key, oldest first. */
-  readonly #filling = new Map<string, Batch>()
+  /** Oldest first. */
+  readonly #filling = new Set<Batch>()
+  /** The same, by stream and key. */
+  readonly #byKey: Map<string, Batch>[] = []
   #joined = 0
   /** The batch that an event has joined last, if no batches were started since then. */
   #lastJoined: Batch | undefined
@@ -74,7 +76,7 @@ export class Batching {
       if (this.#lastJoined?.isFull || this.#isCrowded || this.#deps.memory.isUsedUp) this.#startDue(now)
     }
     if (wasIdle) this.#start(now, () => true)
-    const first = this.#filling.values().next().value
+    const [first] = this.#filling
     if (first !== undefined && this.#deps.calls.mayAdd && !this.#isRefused)
       this.#deps.alarm.ringWithin(Math.max(0, first.dueAt - now))
   }
@@ -96,21 +98,20 @@ export class Batching {
 
   /** Puts the events of all batches that fill back into the queue, in their order. */
   disband(): void {
-    const batches = [...this.#filling.values()]
-    this.#filling.clear()
+    const batches = [...this.#filling]
     for (const batch of batches) this.#ended(batch)
     for (const batch of batches.reverse()) this.#putBack(batch.events)
   }
 
   /** Removes an event that is dropped from the batch that it joined. */
   remove(event: LaneEvent): void {
-    for (const batch of this.#filling.values()) {
+    for (const batch of this.#filling) {
       if (!batch.events.includes(event)) continue
       const { bytes } = batch
       batch.remove(event)
       this.#joined--
       this.#deps.memory.giveBack(bytes - batch.bytes)
-      if (batch.events.length === 0) this.#filling.delete(keyOf(batch.stream, batch.key))
+      if (batch.events.length === 0) this.#ended(batch)
       return
     }
   }
@@ -183,15 +184,16 @@ export class Batching {
   #join(event: LaneEvent, ready: ReadyRequests, now: number): boolean {
     const { part } = ready
     if (part === undefined || part.bytes > part.joiner.maxBytes) return false
-    const key = keyOf(event.stream, part.key)
-    let batch = this.#filling.get(key)
+    const byKey = (this.#byKey[event.stream] ??= new Map())
+    let batch = byKey.get(part.key)
     if (batch !== undefined && !batch.hasRoomFor(part)) {
       if (!this.#start(now, (each) => each === batch)) return false
       batch = undefined
     }
     if (batch === undefined) {
       batch = new Batch(part, event.stream, now)
-      this.#filling.set(key, batch)
+      byKey.set(part.key, batch)
+      this.#filling.add(batch)
     }
     batch.add(event, ready)
     this.#lastJoined = batch
@@ -215,20 +217,19 @@ export class Batching {
 
   /** Whether the batch still fills, and all blockers of the event are still in it. */
   #mayFollow({ event, batch }: Follower): boolean {
-    if (this.#filling.get(keyOf(batch.stream, batch.key)) !== batch || event.state !== 'blocked') return false
+    if (!this.#filling.has(batch) || event.state !== 'blocked') return false
     return event.joinedBehind === batch && event.blockersJoined === event.blockers
   }
 
   /** @returns whether one was started. */
   #start(now: number, isMeant: (batch: Batch) => boolean): boolean {
     let isStarted = false
-    for (const [key, batch] of this.#filling) {
+    for (const batch of this.#filling) {
       if (!this.#deps.calls.mayAdd) break
       if (!isMeant(batch)) continue
       if (!this.#reserve(batch.events[0]!)) break
       const allowed = this.#allowedBy(batch, now)
       if (allowed === 0) break
-      this.#filling.delete(key)
       this.#ended(batch)
       if (allowed < batch.events.length) {
         this.#putBack(batch.events.splice(allowed))
@@ -257,14 +258,12 @@ export class Batching {
   }
 
   /** The batch no longer fills. */
-  #ended({ events, bytes }: Batch): void {
-    this.#joined -= events.length
-    this.#deps.memory.giveBack(bytes)
+  #ended(batch: Batch): void {
+    this.#filling.delete(batch)
+    this.#byKey[batch.stream]!.delete(batch.key)
+    this.#joined -= batch.events.length
+    this.#deps.memory.giveBack(batch.bytes)
   }
-}
-
-function keyOf(stream: number, key: string): string {
-  return `${stream} ${key}`
 }
 
 function isOf(batch: Batch, { part }: ReadyRequests, { stream }: LaneEvent): boolean {
