@@ -182,8 +182,6 @@ export class LaneQueue {
   finish(event: LaneEvent): void {
     this.stopWaiting(event)
     event.state = 'done'
-    // Finished events stay for a while in the progress of their lane; a batch holds the requests of all its events.
-    event.joinedBehind = undefined
     if (this.#unfinished.delete(event)) this.#unfinishedBytes -= event.sizeBytes
     this.#order.finish(event, this.#free)
   }
