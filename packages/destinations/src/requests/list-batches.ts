@@ -50,14 +50,15 @@ function addressKey({ method, endpoint, headers, params }: Address): string {
   return key
 }
 
-/** Whether two objects have the same members in the same order; values other than texts count as different. */
+/** Whether two objects have the same members; values other than texts count as different. */
 function isSame(a: JsonObject, b: JsonObject): boolean {
-  const names = Object.keys(a)
-  const others = Object.keys(b)
-  return (
-    names.length === others.length &&
-    names.every((name, i) => name === others[i] && typeof a[name] === 'string' && a[name] === b[name])
-  )
+  let more = 0
+  for (const name in a) {
+    if (typeof a[name] !== 'string' || a[name] !== b[name]) return false
+    more++
+  }
+  for (const _ in b) more--
+  return more === 0
 }
 
 function isMany(batchSize: JsonValue | undefined): batchSize is number {
