@@ -181,7 +181,8 @@ export class Batching {
   #join(event: LaneEvent, ready: ReadyRequests, now: number): boolean {
     const { part } = ready
     if (part === undefined || part.bytes > part.joiner.maxBytes) return false
-    const byKey = (this.#byKey[event.stream] ??= new Map())
+    this.#byKey[event.stream] ??= new Map()
+    const byKey = this.#byKey[event.stream]!
     let batch = byKey.get(part.key)
     if (batch !== undefined && !batch.hasRoomFor(part)) {
       if (!this.#start(now, (each) => each === batch)) return false
