@@ -1,4 +1,5 @@
 import { type ControlPlane, sqliteControlStore } from '@millrace/control-plane'
+import { TokenExchange } from '@millrace/delivery'
 import { DestinationRegistry } from '@millrace/destinations'
 import type { RouteBook } from '@millrace/openapi'
 import type { DeliveryHost } from '@millrace/pipeline'
@@ -67,7 +68,8 @@ export async function compose(options: ComposeOptions): Promise<Product> {
   const ending = new Ending(faults)
   const destinationCatalog = opened.use(openDestinationCatalog(common))
   const registry = await DestinationRegistry.load({ more: destinationCatalog.types, now: () => common.clock.now() })
-  const outbound = opened.adopt(new OutboundClients(settings, common.clock), (clients) => clients.close())
+  const tokens = new TokenExchange({ clock: common.clock })
+  const outbound = opened.adopt(new OutboundClients(settings, common.clock, tokens), (clients) => clients.close())
 
   const program = options.transformationProgram
   const userCode = opened.use(openUserCode({ ...common, outbound, program }))
@@ -85,7 +87,7 @@ export async function compose(options: ComposeOptions): Promise<Product> {
   )
   const { controlPlane, callers } = control
   const storage = opened.use(await openStorage({ ...common, hasDedup: control.hasDedup }))
-  const shared = { ...common, storage, controlPlane, callers, registry, sandboxes, outbound, ending }
+  const shared = { ...common, storage, controlPlane, callers, registry, sandboxes, outbound, tokens, ending }
   const delivery = opened.use(await startDelivery(shared))
   const catalog = opened.use(startCatalog(shared))
   const ingest = opened.use(openIngest({ ...shared, parsed: delivery.parsed, baseUrl }))

@@ -1,4 +1,4 @@
-import { EgressRules, HostNames, OAuthTokens, OutboundClient } from '@millrace/delivery'
+import { EgressRules, HostNames, OAuthTokens, OutboundClient, type SharedTokens } from '@millrace/delivery'
 import type { Clock } from '@millrace/std'
 import type { Settings } from './config/settings.ts'
 
@@ -15,10 +15,11 @@ export class OutboundClients {
   readonly #options: Omit<ClientOptions, 'lookup'>
   readonly #names: HostNames
 
-  constructor(settings: OutboundSettings, clock: Clock) {
+  /** @param shared the access tokens of the process. */
+  constructor(settings: OutboundSettings, clock: Clock, shared: SharedTokens) {
     this.#names = new HostNames({ clock })
     this.#options = {
-      tokens: new OAuthTokens({ clock }),
+      tokens: new OAuthTokens({ clock, shared }),
       rules: new EgressRules({ allow: settings.egressAllow, deny: settings.egressDeny, listenHost: settings.host }),
       clock,
       connections: MAX_CONNECTIONS,

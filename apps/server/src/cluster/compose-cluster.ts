@@ -1,5 +1,6 @@
 import type { ControlPlane } from '@millrace/control-plane'
 import { postgresControlStore } from '@millrace/control-plane/postgres'
+import { TokenExchange } from '@millrace/delivery'
 import { PostgresDeliveryStore } from '@millrace/delivery/postgres'
 import { DestinationRegistry } from '@millrace/destinations'
 import type { RouteBook } from '@millrace/openapi'
@@ -58,7 +59,8 @@ export async function composeCluster(options: ComposeClusterOptions): Promise<Cl
   const engines = opened.use(await openEngines(settings, common))
   const destinationCatalog = opened.use(openDestinationCatalog(common))
   const registry = await DestinationRegistry.load({ more: destinationCatalog.types, now: () => clock.now() })
-  const outbound = opened.adopt(new OutboundClients(settings, clock), (clients) => clients.close())
+  const tokens = new TokenExchange({ clock })
+  const outbound = opened.adopt(new OutboundClients(settings, clock, tokens), (clients) => clients.close())
   const userCode = opened.use(openUserCode({ ...common, outbound, program: options.transformationProgram }))
   const { sandboxes } = userCode
 

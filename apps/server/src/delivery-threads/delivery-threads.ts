@@ -1,6 +1,6 @@
 import { MessageChannel } from 'node:worker_threads'
 import type { ControlPlane } from '@millrace/control-plane'
-import { newSharedLimits, SharedMemoryBudget, type SqliteDeliveryStore } from '@millrace/delivery'
+import { newSharedLimits, SharedMemoryBudget, type SharedTokens, type SqliteDeliveryStore } from '@millrace/delivery'
 import type { SqliteEventLog } from '@millrace/log'
 import { type HostCalls, type OpenShards, RemoteShard, type ShardContext, type Watched } from '@millrace/pipeline'
 import { answerCalls, type Logger } from '@millrace/std'
@@ -17,6 +17,8 @@ interface ThreadNeeds {
   readonly store: SqliteDeliveryStore
   readonly controlPlane: ControlPlane
   readonly sandboxes: Sandboxes
+  /** The access tokens of the process. */
+  readonly tokens: SharedTokens
   readonly faults: Faults
   readonly logger: Logger
 }
@@ -125,10 +127,12 @@ function startThread(
 }
 
 /** Answers a delivery thread. */
-function hostPort({ sandboxes, controlPlane }: ThreadNeeds) {
+function hostPort({ sandboxes, controlPlane, tokens }: ThreadNeeds) {
   const { port1, port2 } = new MessageChannel()
   const calls: HostCalls = {
     runCode: (run) => sandboxes.run({ ...run, credentials: controlPlane.credentials.values() }),
+    takeToken: (request) => tokens.take(request),
+    putToken: (result) => tokens.put(result),
   }
   answerCalls(calls, port1, 'as they come')
   // The port must not keep a process alive that has stopped.

@@ -4,8 +4,8 @@ import { ConnectedDeliveryStore, SharedMemoryBudget } from '@millrace/delivery'
 import { DestinationCatalog } from '@millrace/destination-catalog'
 import { TypesOnDemand } from '@millrace/destinations'
 import { type SharedLog, ThreadEventLog } from '@millrace/log'
-import { serveShard, tellHost } from '@millrace/pipeline/thread'
-import { systemClock as clock, ThreadEndedError } from '@millrace/std'
+import { type HostCalls, serveShard, tellHost } from '@millrace/pipeline/thread'
+import { systemClock as clock, PortCalls, ThreadEndedError } from '@millrace/std'
 import type { Settings } from '../config/settings.ts'
 import { catalogTrouble, catalogTypes } from '../destination-catalog/catalog-types.ts'
 import { VerifiedTypes } from '../destination-catalog/verified-types.ts'
@@ -53,12 +53,16 @@ const verified = new VerifiedTypes(verifiedFile, (error) =>
 )
 const types = new TypesOnDemand()
 const moreTypes = catalogTypes(catalog, catalogTrouble(settings), verified)
-const outbound = new OutboundClients(settings, clock)
+const main = new PortCalls<HostCalls>(host, () => {})
+const outbound = new OutboundClients(settings, clock, {
+  take: (request) => main.call('takeToken', request),
+  put: (result) => void main.call('putToken', result).catch(() => {}),
+})
 
 serveShard({
   log: new ThreadEventLog(log, (offset) => tellHost({ kind: 'damage', offset }), onFault),
   store: new ConnectedDeliveryStore(store, { writers: threads, clock, logger, onFault }),
-  host,
+  host: main,
   findModule: (type) => types.find(type) ?? moreTypes.find(type),
   sourceClass: (type) => sourceClass(type as SourceType),
   newClient: (bounds) => outbound.make(bounds),
@@ -70,5 +74,6 @@ serveShard({
   close: async () => {
     outbound.close()
     await catalog[Symbol.asyncDispose]()
+    host.close()
   },
 })

@@ -1,4 +1,5 @@
 import { type ControlPlane, MILLRACE } from '@millrace/control-plane'
+import type { SharedTokens } from '@millrace/delivery'
 import type { DestinationRegistry } from '@millrace/destinations'
 import {
   DeliveryHost,
@@ -34,6 +35,7 @@ interface DeliveryNeeds {
   readonly registry: DestinationRegistry
   readonly sandboxes: Sandboxes
   readonly outbound: OutboundClients
+  readonly tokens: SharedTokens
   readonly faults: Faults
   readonly clock: Clock
   readonly logger: ServerLogger
@@ -48,7 +50,7 @@ export interface DeliveryPart extends Part {
 
 /** Resumes where the last run stopped, and follows configuration changes. */
 export async function startDelivery(needs: DeliveryNeeds): Promise<DeliveryPart> {
-  const { folder, settings, controlPlane, sandboxes, faults, clock, logger } = needs
+  const { folder, settings, controlPlane, sandboxes, tokens, faults, clock, logger } = needs
   const { log, store, catalog, disk } = needs.storage
   const shared = { log, store, clock, random: Math.random, logger }
   const onThisThread = localShard({
@@ -57,7 +59,9 @@ export async function startDelivery(needs: DeliveryNeeds): Promise<DeliveryPart>
     memoryBytes: settings.deliveryMemoryBytes,
   })
   const threads = threadCount(settings)
-  const onThreads = deliveryThreads(threads, { folder, settings, log, store, controlPlane, sandboxes, faults, logger })
+  const onThreads = deliveryThreads(threads, {
+    ...{ folder, settings, log, store, controlPlane, sandboxes, tokens, faults, logger },
+  })
   const openShards: OpenShards<Pipeline | RemoteShard> = (context) =>
     threads === 1 || context.recovery.isOneAtATime ? onThisThread(context) : onThreads(context)
   const delivery = await DeliveryHost.start<Pipeline | RemoteShard>({

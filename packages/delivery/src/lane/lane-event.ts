@@ -46,8 +46,11 @@ export class LaneEvent implements EventPlace {
   state: 'blocked' | 'ready' | 'loading' | 'transforming' | 'sending' | 'retrying' | 'done' = 'ready'
   /** Number of earlier events that block this one: 0, 1 or 2. */
   blockers = 0
-  /** The batch that earlier events of its user have joined, and how many of its blockers those are. */
-  joinedBehind: object | undefined
+  /**
+   * Number of the batch that earlier events of its user have joined, and how many of its blockers those are. A link would keep
+   * the requests of the whole batch in memory for as long as the event waits, or its progress remembers it.
+   */
+  joinedBehind = 0
   blockersJoined = 0
   userFollower: LaneEvent | undefined
   anonymousFollower: LaneEvent | undefined

@@ -182,15 +182,16 @@ export class LaneQueue {
   finish(event: LaneEvent): void {
     this.stopWaiting(event)
     event.state = 'done'
-    // Finished events stay for a while in the progress of their lane; a batch holds the requests of all its events.
-    event.joinedBehind = undefined
     if (this.#unfinished.delete(event)) this.#unfinishedBytes -= event.sizeBytes
-    this.#order.finish(event, (follower) => {
-      if (follower.state !== 'blocked') return
-      this.blocked.remove(follower)
-      follower.state = 'ready'
-      this.#readyOf(follower).addLast(follower)
-    })
+    this.#order.finish(event, this.#free)
+  }
+
+  /** Nothing else blocks the event. */
+  readonly #free = (event: LaneEvent): void => {
+    if (event.state !== 'blocked') return
+    this.blocked.remove(event)
+    event.state = 'ready'
+    this.#readyOf(event).addLast(event)
   }
 
   #readyOf({ stream }: LaneEvent): Queue<LaneEvent> {

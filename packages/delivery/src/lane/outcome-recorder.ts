@@ -73,10 +73,16 @@ export class OutcomeRecorder {
   }
 
   /** Statistics and live view must not affect the outcome. */
-  #tell(...outcome: Parameters<LaneOptions['onOutcome']>): void {
+  #tell(
+    outcome: Parameters<LaneOptions['onOutcome']>[0],
+    event: LaneEvent,
+    status: number,
+    durationMs: number,
+    reason: string | null,
+  ): void {
     const { destinationId, onOutcome, logger } = this.#options
     try {
-      onOutcome(...outcome)
+      onOutcome(outcome, event, status, durationMs, reason)
     } catch (error) {
       logger.error({ destinationId, err: error }, 'an outcome cannot be sent to the live view')
     }

@@ -89,20 +89,6 @@ export class FairShares {
     }
   }
 
-  /** Counts places and waiting lanes again. @param placesOf what a lane holds. */
-  recount(placesOf: (lane: number) => number): void {
-    let total = 0
-    let waiting = 0
-    for (let lane = 0; lane < this.#lanes; lane++) {
-      const places = placesOf(lane)
-      this.#ints[held(lane)] = places
-      total += places
-      if (this.isWaiting(lane)) waiting++
-    }
-    this.#ints[TOTAL] = total
-    this.#ints[WAITING] = waiting
-  }
-
   reset(): void {
     this.#ints.fill(0)
   }

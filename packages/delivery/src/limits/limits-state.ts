@@ -158,10 +158,4 @@ export class LimitsState {
     this.prober = undefined
     this.part?.probeEnded()
   }
-
-  /** Corrects figures that a thread may have left half changed. */
-  recount(): void {
-    for (const shares of [this.calls, this.replays]) shares.recount((lane) => shares.heldBy(lane))
-    this.places.recount((lane) => this.#window.eventsOf(lane))
-  }
 }

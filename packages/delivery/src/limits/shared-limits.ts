@@ -42,25 +42,6 @@ export function openSharedLimits(memory: SharedArrayBuffer, thread: number): Des
   return new SharedDestinationLimits(memory, thread)
 }
 
-/**
- * Returns what a thread held that has ended: its calls, its probe, its turn, and the lock. Events that it sent stay in the throttle's
- * window. Call it after the end of the thread, before another one opens the limits with its number.
- */
-export function releaseSharedLimits(memory: SharedArrayBuffer, ended: number): void {
-  checkThread(ended)
-  const shared = new SharedMemory(memory)
-  const lock = new SharedLock(shared.lock, MAX_SHARING_THREADS)
-  lock.release(ended)
-  lock.enter()
-  try {
-    shared.state.removeLane(ended)
-    shared.state.recount()
-    for (let lane = 0; lane < MAX_SHARING_THREADS; lane++) shared.wake(lane)
-  } finally {
-    lock.leave()
-  }
-}
-
 function checkThread(thread: number): void {
   if (Number.isInteger(thread) && thread >= 0 && thread < MAX_SHARING_THREADS) return
   throw new RangeError(`a delivery thread has a number from 0 to ${MAX_SHARING_THREADS - 1}, not ${thread}`)

@@ -4,7 +4,7 @@ const CONTENDED = 0x100
 /** Looks at a lock before the thread sleeps: a lock is held for less than a microsecond, unless its thread was interrupted. */
 const SPINS = 200
 const SLEEP_MS = 1
-/** The longest wait. A thread that ended inside of the lock holds it until the host says so (`release`). */
+/** The longest wait. A thread that ended inside of the lock holds it; its process is about to end. */
 const MOST_WAIT_MS = 1_000
 
 /** A lock in shared memory: one integer, 0 while it is free, else the number of the thread that holds it + 1. */
@@ -40,12 +40,6 @@ export class SharedLock {
 
   leave(): void {
     if ((Atomics.exchange(this.#ints, 0, FREE) & CONTENDED) !== 0) Atomics.notify(this.#ints, 0, 1)
-  }
-
-  /** Frees the lock of a thread that has ended. */
-  release(thread: number): void {
-    const seen = Atomics.load(this.#ints, 0)
-    if ((seen & ~CONTENDED) === thread + 1) this.leave()
   }
 }
 

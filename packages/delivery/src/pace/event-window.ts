@@ -8,8 +8,6 @@ export interface EventWindow {
   timeBefore(events: number): number
   /** The last time that was added. */
   readonly last: number
-  /** How many events of a lane are in the window. */
-  eventsOf(lane: number): number
   reset(): void
 }
 
@@ -43,12 +41,6 @@ export class ExactWindow implements EventWindow {
 
   timeBefore(events: number): number {
     return this.#times[Math.max(this.#first, this.#times.length - 1 - events)]!
-  }
-
-  eventsOf(lane: number): number {
-    let events = 0
-    for (let at = this.#first; at < this.#lanes.length; at++) if (this.#lanes[at] === lane) events++
-    return events
   }
 
   reset(): void {

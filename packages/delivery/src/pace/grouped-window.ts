@@ -75,12 +75,6 @@ export class GroupedWindow implements EventWindow {
     return this.#lastOf(this.#row(0))
   }
 
-  eventsOf(lane: number): number {
-    let events = 0
-    for (let at = 0; at < this.#ints[USED]!; at++) events += this.#ints[this.#count(this.#row(at), lane)]!
-    return events
-  }
-
   reset(): void {
     this.#ints.fill(0, 0, COUNTS)
   }

@@ -25,12 +25,40 @@ export const LIST_BATCH_FIELDS: JsonObject[] = [
 export const listBatches: RequestBatches = {
   takesManyOfOneUser: true,
   limits: ({ batchSize }) => (isMany(batchSize) ? { maxEvents: batchSize, maxBytes: MAX_BYTES } : undefined),
-  key: ({ method, endpoint, headers, params, body }) =>
-    isFilled(body.JSON) ? JSON.stringify([method, endpoint, headers, params]) : undefined,
+  key: (request) => (isFilled(request.body.JSON) ? addressKey(request) : undefined),
   join: ([first], bodies, { batchFormat }) =>
     batchFormat === 'NDJSON'
       ? listRequest(first!, `${bodies.join('\n')}\n`, 'application/x-ndjson')
       : listRequest(first!, `[${bodies.join(',')}]`, 'application/json'),
+}
+
+/** The latest address: nearly every event has that of the one before it. */
+let latest: { readonly address: Address; readonly key: string } | undefined
+
+type Address = Pick<RequestObject, 'method' | 'endpoint' | 'headers' | 'params'>
+
+function addressKey({ method, endpoint, headers, params }: Address): string {
+  const known = latest?.address
+  const isLatest =
+    known?.method === method &&
+    known.endpoint === endpoint &&
+    isSame(known.headers, headers) &&
+    isSame(known.params, params)
+  if (isLatest) return latest!.key
+  const key = JSON.stringify([method, endpoint, headers, params])
+  latest = { address: { method, endpoint, headers, params }, key }
+  return key
+}
+
+/** Whether two objects have the same members; values other than texts count as different. */
+function isSame(a: JsonObject, b: JsonObject): boolean {
+  let more = 0
+  for (const name in a) {
+    if (typeof a[name] !== 'string' || a[name] !== b[name]) return false
+    more++
+  }
+  for (const _ in b) more--
+  return more === 0
 }
 
 function isMany(batchSize: JsonValue | undefined): batchSize is number {

@@ -16,8 +16,8 @@ export function localShard({ memoryBytes, ...deps }: LocalShardOptions): OpenSha
     const memory = new LocalMemoryBudget(memoryBytes)
     // The one lane of the destination joins them.
     const limitsOf = () => new LocalDestinationLimits()
-    const onDelivered: ShardDeps['onDelivered'] = (...delivery) => {
-      if (delivered.isWatched) delivered.tell(deliveryOf(...delivery))
+    const onDelivered: ShardDeps['onDelivered'] = (event, destination, status, durationMs) => {
+      if (delivered.isWatched) delivered.tell(deliveryOf(event, destination, status, durationMs))
     }
     return [
       await Pipeline.start({ ...deps, ...shared, memory, limitsOf, partitions, configuration, recovery, onDelivered }),

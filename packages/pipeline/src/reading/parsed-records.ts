@@ -13,8 +13,8 @@ export class ParsedRecords {
   /** In order of last use, by partition and offset. */
   readonly #events = new Map<string, { events: readonly StoredEvent[]; bytes: number }>()
   #bytes = 0
-  /** Events that the gateway has parsed and is storing now, by the record's random seed. */
-  readonly #keptBodies = new Map<string, { body: JsonObject; bytes: number }>()
+  /** Events that the gateway has parsed and is storing now, by a part of the record's random seed. */
+  readonly #keptBodies = new Map<number, KeptBody>()
   #keptBytes = 0
   readonly #onUnreadable: (partition: number, offset: number, error: Error) => void
 
@@ -55,8 +55,11 @@ export class ParsedRecords {
   /** Takes events that are already parsed: the next read of the record need not parse its bytes. */
   keep(record: EventRecord, body: JsonObject): void {
     const bytes = record.body.length
-    if (this.#keptBytes + bytes > MAX_KEPT_BYTES) return
-    this.#keptBodies.set(seedOf(record), { body, bytes })
+    const { seed } = record.header
+    const key = keyOf(seed)
+    // Two seeds with the same part are rare: then one of the two records is parsed from its bytes.
+    if (this.#keptBytes + bytes > MAX_KEPT_BYTES || this.#keptBodies.has(key)) return
+    this.#keptBodies.set(key, { seed, body, bytes })
     this.#keptBytes += bytes
   }
 
@@ -67,10 +70,11 @@ export class ParsedRecords {
 
   #takeKept(record: EventRecord): JsonObject | undefined {
     if (this.#keptBodies.size === 0) return undefined
-    const seed = seedOf(record)
-    const kept = this.#keptBodies.get(seed)
-    if (kept === undefined) return undefined
-    this.#keptBodies.delete(seed)
+    const { seed } = record.header
+    const key = keyOf(seed)
+    const kept = this.#keptBodies.get(key)
+    if (kept === undefined || !isSame(kept.seed, seed)) return undefined
+    this.#keptBodies.delete(key)
     this.#keptBytes -= kept.bytes
     return kept.body
   }
@@ -87,7 +91,18 @@ export class ParsedRecords {
   }
 }
 
-function seedOf({ header }: EventRecord): string {
-  const { buffer, byteOffset, length } = header.seed
-  return Buffer.from(buffer, byteOffset, length).toString('latin1')
+interface KeptBody {
+  readonly seed: Uint8Array
+  readonly body: JsonObject
+  readonly bytes: number
+}
+
+/** 24 bits of a seed. */
+function keyOf(seed: Uint8Array): number {
+  return (seed[0]! << 16) | (seed[1]! << 8) | seed[2]!
+}
+
+function isSame(a: Uint8Array, b: Uint8Array): boolean {
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false
+  return a.length === b.length
 }

@@ -41,19 +41,20 @@ export function filterReason(
 function isWantedByEvent(integrations: JsonValue | undefined, destination: FilteredDestination): boolean {
   if (!isJsonObject(integrations)) return true
   const { displayName, options } = destination.module.definition
-  const { aliases } = options
-  for (const key of [
-    destination.id,
-    destination.name,
-    displayName,
-    ...(Array.isArray(aliases) ? aliases : []),
-    'All',
-  ]) {
-    if (typeof key !== 'string') continue
-    const value = ownMember(integrations, key)
-    if (value !== undefined) return isYes(value)
+  let value = ownMember(integrations, destination.id)
+  if (value === undefined) value = ownMember(integrations, destination.name)
+  if (value === undefined) value = ownMember(integrations, displayName)
+  if (value === undefined && Array.isArray(options.aliases)) value = firstMember(integrations, options.aliases)
+  if (value === undefined) value = ownMember(integrations, 'All')
+  return value === undefined || isYes(value)
+}
+
+function firstMember(object: JsonObject, names: readonly JsonValue[]): JsonValue | undefined {
+  for (const name of names) {
+    const value = typeof name === 'string' ? ownMember(object, name) : undefined
+    if (value !== undefined) return value
   }
-  return true
+  return undefined
 }
 
 /** Unclear values count as no: an event that was not sent can still be replayed. */

@@ -1,3 +1,4 @@
+import type { SharedTokens } from '@millrace/delivery'
 import type { Offset, OffsetRange } from '@millrace/log'
 import type { RecordHeader, StoredEvent } from '@millrace/protocol'
 import type { Run, RunResult } from '@millrace/transformations'
@@ -54,6 +55,9 @@ export type ShardCalls = { [Name in Forwarded]: (request: Parameters<Shard[Name]
 export type HostCalls = {
   /** Runs user code in the sandboxes of the process; credentials are added there. */
   runCode(run: Omit<Run, 'credentials'>): Promise<RunResult>
+  /** The access tokens of the process. */
+  takeToken(request: Parameters<SharedTokens['take']>[0]): ReturnType<SharedTokens['take']>
+  putToken(result: Parameters<SharedTokens['put']>[0]): void
 }
 
 /** What happened to one event, for the live view. */

@@ -1,7 +1,6 @@
-import type { MessagePort } from 'node:worker_threads'
 import { type ConnectedDeliveryStore, openSharedLimits } from '@millrace/delivery'
 import type { ThreadEventLog } from '@millrace/log'
-import { answerCalls, notifyCaller, PortCalls } from '@millrace/std'
+import { answerCalls, notifyCaller, type PortCalls } from '@millrace/std'
 import { deliveryOf } from '../delivery/delivered-listeners.ts'
 import { DeliveryMetrics } from '../delivery/delivery-metrics.ts'
 import type { Configuration } from '../following/configuration.ts'
@@ -19,8 +18,8 @@ export interface ServedShard
   > {
   readonly log: ThreadEventLog
   readonly store: ConnectedDeliveryStore
-  /** Answers `HostCalls` on the main thread. */
-  readonly host: MessagePort
+  /** The main thread. */
+  readonly host: Pick<PortCalls<HostCalls>, 'call'>
   /** Called after the shard has stopped. */
   readonly close: () => Promise<void>
 }
@@ -39,7 +38,6 @@ export function tellHost(notice: ShardNotice): void {
  */
 export function serveShard(served: ServedShard): void {
   const { log, store, clock, host, close } = served
-  const hostCalls = new PortCalls<HostCalls>(host, () => {})
   const live = new LiveNotices(clock, (notices, skipped) => tellHost({ kind: 'live', notices, skipped }))
   const deadline = Promise.withResolvers<void>()
   let watched: Watched = { live: false, delivered: false, capturing: [] }
@@ -48,7 +46,7 @@ export function serveShard(served: ServedShard): void {
   let limits: SharedLimits = new Map()
 
   const userCode: LiveUserCodeAccess = {
-    run: ({ credentials: _, ...run }) => hostCalls.call('runCode', run),
+    run: ({ credentials: _, ...run }) => host.call('runCode', run),
     credentials: () => NO_CREDENTIALS,
     capturesLogs: (transformationId) => watched.capturing.includes(transformationId),
     onLog: (transformationId, line) => tellHost({ kind: 'logged line', transformationId, line }),
@@ -82,7 +80,6 @@ export function serveShard(served: ServedShard): void {
     await store.close()
     log.close()
     await close()
-    host.close()
     return figures
   }
 

@@ -114,7 +114,11 @@ test('a fence refuses a member whose lease was claimed behind its back', async (
   await member.holds(SHARDS)
   await expect.poll(() => shardsOf('member')).toHaveLength(SHARDS)
   // As if another member had claimed it, without waiting for its end.
-  await pool.query(`UPDATE lease SET owner = 'nobody', epoch = epoch + 1 WHERE number = 0`)
+  await pool.query(
+    `WITH claimed AS (SELECT kind, number FROM lease WHERE kind = 'shard' AND number = 0 FOR UPDATE)
+     UPDATE lease SET owner = 'nobody', epoch = epoch + 1 FROM claimed
+     WHERE lease.kind = claimed.kind AND lease.number = claimed.number`,
+  )
   const [claimed] = await pool.query<{ id: number }>('SELECT max(id) AS id FROM written')
   await expect.poll(() => member.told('abort').length).toBeGreaterThan(0)
   expect((await written('member', claimed!.id)).filter(({ shard, epoch }) => shard === 0 && epoch === 1)).toEqual([])

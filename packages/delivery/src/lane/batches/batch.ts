@@ -3,6 +3,8 @@ import type { BatchPart, Joiner, ReadyRequests } from '../prepared.ts'
 
 /** Events that travel in one request. While it fills, events join; then it is sent. */
 export class Batch {
+  /** Of the batches of a lane, from 1. */
+  readonly number: number
   readonly joiner: Joiner
   readonly key: string
   /** Of all its events: live events, backfills and replays never share a batch. */
@@ -14,7 +16,8 @@ export class Batch {
   bytes = 0
   readonly #maxEvents: number
 
-  constructor({ joiner, key, maxEvents }: BatchPart, stream: number, since: number) {
+  constructor(number: number, { joiner, key, maxEvents }: BatchPart, stream: number, since: number) {
+    this.number = number
     this.joiner = joiner
     this.key = key
     this.#maxEvents = Math.min(joiner.maxEvents, maxEvents)

@@ -34,11 +34,6 @@ export interface BatchingDeps {
   readonly onRefused: () => void
 }
 
-interface Follower {
-  readonly event: LaneEvent
-  readonly batch: Batch
-}
-
 /** Events of batches that fill: at most two full batches, or so many if that is more. */
 const MAX_JOINED = 1_000
 
@@ -50,13 +45,16 @@ const MAX_JOINED = 1_000
  */
 export class Batching {
   readonly #deps: BatchingDeps
-  /** By key, oldest first. */
-  readonly #filling = new Map<string, Batch>()
+  /** By number, oldest first. */
+  readonly #filling = new Map<number, Batch>()
+  /** The same, by stream and key. */
+  readonly #byKey: Map<string, Batch>[] = []
+  #lastNumber = 0
   #joined = 0
   /** The batch that an event has joined last, if no batches were started since then. */
   #lastJoined: Batch | undefined
   /** Blocked events whose earlier events have all joined one batch. */
-  readonly #followers = new Queue<Follower>()
+  readonly #followers = new Queue<LaneEvent>()
   #isLoadingFollowers = false
   /** Since the last pump; the lane is woken when the next event may go. */
   #isRefused = false
@@ -97,7 +95,6 @@ export class Batching {
   /** Puts the events of all batches that fill back into the queue, in their order. */
   disband(): void {
     const batches = [...this.#filling.values()]
-    this.#filling.clear()
     for (const batch of batches) this.#ended(batch)
     for (const batch of batches.reverse()) this.#putBack(batch.events)
   }
@@ -110,7 +107,7 @@ export class Batching {
       batch.remove(event)
       this.#joined--
       this.#deps.memory.giveBack(bytes - batch.bytes)
-      if (batch.events.length === 0) this.#filling.delete(keyOf(batch.stream, batch.key))
+      if (batch.events.length === 0) this.#ended(batch)
       return
     }
   }
@@ -151,13 +148,14 @@ export class Batching {
   /** Lets an event join the batch of the earlier ones of its user. */
   #takeFollower(now: number): boolean {
     const { queue, attempts, isLoadedAndPrepared } = this.#deps
-    const unloaded: Follower[] = []
+    let unloaded: LaneEvent[] | undefined
     let isTaken = false
-    for (let follower = this.#followers.takeFirst(); follower; follower = this.#followers.takeFirst()) {
-      const { event, batch } = follower
-      if (!this.#mayFollow(follower) || batch.isFull || queue.isHeld(event)) continue
+    for (let event = this.#followers.takeFirst(); event !== undefined; event = this.#followers.takeFirst()) {
+      const batch = this.#batchBefore(event)
+      if (batch === undefined || batch.isFull || queue.isHeld(event)) continue
       if (event.payload === undefined) {
-        unloaded.push(follower)
+        unloaded ??= []
+        unloaded.push(event)
       } else if (isLoadedAndPrepared(event)) {
         const ready = attempts.requestsOf(event)
         if (ready === undefined || !isOf(batch, ready, event)) continue
@@ -167,14 +165,14 @@ export class Batching {
         break
       }
     }
-    if (unloaded.length > 0) void this.#loadFollowers(unloaded)
+    if (unloaded !== undefined) void this.#loadFollowers(unloaded)
     return isTaken
   }
 
-  async #loadFollowers(followers: readonly Follower[]): Promise<void> {
+  async #loadFollowers(followers: readonly LaneEvent[]): Promise<void> {
     if (this.#isLoadingFollowers) return
     this.#isLoadingFollowers = true
-    await this.#deps.loadBlocked(chainsOf(followers.map(({ event }) => event)))
+    await this.#deps.loadBlocked(chainsOf(followers))
     this.#isLoadingFollowers = false
     for (const follower of followers) this.#followers.addLast(follower)
     this.#deps.alarm.ringWithin(0)
@@ -183,52 +181,52 @@ export class Batching {
   #join(event: LaneEvent, ready: ReadyRequests, now: number): boolean {
     const { part } = ready
     if (part === undefined || part.bytes > part.joiner.maxBytes) return false
-    const key = keyOf(event.stream, part.key)
-    let batch = this.#filling.get(key)
+    const byKey = (this.#byKey[event.stream] ??= new Map())
+    let batch = byKey.get(part.key)
     if (batch !== undefined && !batch.hasRoomFor(part)) {
       if (!this.#start(now, (each) => each === batch)) return false
       batch = undefined
     }
     if (batch === undefined) {
-      batch = new Batch(part, event.stream, now)
-      this.#filling.set(key, batch)
+      batch = new Batch(++this.#lastNumber, part, event.stream, now)
+      byKey.set(part.key, batch)
+      this.#filling.set(batch.number, batch)
     }
     batch.add(event, ready)
     this.#lastJoined = batch
     this.#joined++
     this.#deps.memory.take(part.bytes)
-    if (part.joiner.takesManyOfOneUser) this.#noteFollowers(event, batch)
+    if (part.joiner.takesManyOfOneUser) {
+      this.#noteFollower(event.userFollower, batch)
+      this.#noteFollower(event.anonymousFollower, batch)
+    }
     return true
   }
 
-  /** Counts, for the events behind one that has joined, how many of their blockers are in its batch. */
-  #noteFollowers(event: LaneEvent, batch: Batch): void {
-    for (const follower of [event.userFollower, event.anonymousFollower]) {
-      if (follower === undefined || follower.state !== 'blocked') continue
-      if (follower.joinedBehind !== batch) {
-        follower.joinedBehind = batch
-        follower.blockersJoined = 0
-      }
-      if (++follower.blockersJoined === follower.blockers) this.#followers.addLast({ event: follower, batch })
+  /** Counts, for an event behind one that has joined, how many of its blockers are in the batch. */
+  #noteFollower(event: LaneEvent | undefined, batch: Batch): void {
+    if (event?.state !== 'blocked') return
+    if (event.joinedBehind !== batch.number) {
+      event.joinedBehind = batch.number
+      event.blockersJoined = 0
     }
+    if (++event.blockersJoined === event.blockers) this.#followers.addLast(event)
   }
 
-  /** Whether the batch still fills, and all blockers of the event are still in it. */
-  #mayFollow({ event, batch }: Follower): boolean {
-    if (this.#filling.get(keyOf(batch.stream, batch.key)) !== batch || event.state !== 'blocked') return false
-    return event.joinedBehind === batch && event.blockersJoined === event.blockers
+  /** The batch that still fills, and that all blockers of the event are in. */
+  #batchBefore({ state, joinedBehind, blockers, blockersJoined }: LaneEvent): Batch | undefined {
+    return state === 'blocked' && blockersJoined === blockers ? this.#filling.get(joinedBehind) : undefined
   }
 
   /** @returns whether one was started. */
   #start(now: number, isMeant: (batch: Batch) => boolean): boolean {
     let isStarted = false
-    for (const [key, batch] of this.#filling) {
+    for (const batch of this.#filling.values()) {
       if (!this.#deps.calls.mayAdd) break
       if (!isMeant(batch)) continue
       if (!this.#reserve(batch.events[0]!)) break
       const allowed = this.#allowedBy(batch, now)
       if (allowed === 0) break
-      this.#filling.delete(key)
       this.#ended(batch)
       if (allowed < batch.events.length) {
         this.#putBack(batch.events.splice(allowed))
@@ -257,14 +255,12 @@ export class Batching {
   }
 
   /** The batch no longer fills. */
-  #ended({ events, bytes }: Batch): void {
-    this.#joined -= events.length
-    this.#deps.memory.giveBack(bytes)
+  #ended(batch: Batch): void {
+    this.#filling.delete(batch.number)
+    this.#byKey[batch.stream]!.delete(batch.key)
+    this.#joined -= batch.events.length
+    this.#deps.memory.giveBack(batch.bytes)
   }
-}
-
-function keyOf(stream: number, key: string): string {
-  return `${stream} ${key}`
 }
 
 function isOf(batch: Batch, { part }: ReadyRequests, { stream }: LaneEvent): boolean {

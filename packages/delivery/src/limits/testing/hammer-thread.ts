@@ -2,7 +2,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { openSharedLimits } from '../shared-limits.ts'
 import { type HammerData, type LaneThreadData, SharedFacts } from './lane-thread-calls.ts'
 
-/* A thread that takes and returns calls and places as fast as it can, for ever or `rounds` times, from when its team is complete. */
+/* A thread that takes and returns calls and places as fast as it can, `rounds` times, from when its team is complete. */
 
 const { limits, thread, settings, facts: memory, rounds, team } = workerData as LaneThreadData & HammerData
 const facts = new SharedFacts(memory)

@@ -39,12 +39,6 @@ export class LaneThreads implements AsyncDisposable {
     return await Promise.all(this.threads.map((thread) => thread.call('report', undefined)))
   }
 
-  /** Ends a thread as a fault would. */
-  async end(thread: number): Promise<void> {
-    const [ended] = this.threads.splice(thread, 1)
-    await ended!.stop()
-  }
-
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all(this.threads.map((thread) => thread.stop()))
   }

@@ -2,6 +2,7 @@ import type { Clock } from '@millrace/std'
 import type { OutboundCall, OutboundRequest, OutboundResult } from '../outbound-request.ts'
 import type { IdentifiedGrant } from './outbound-credentials.ts'
 import { type TokenAnswer, tokenAnswer } from './token-answer.ts'
+import type { SharedTokens } from './token-exchange.ts'
 import { tokenRequest } from './token-request.ts'
 
 /**
@@ -14,6 +15,8 @@ export interface AccessTokensOptions {
   readonly clock: Clock
   /** Default 1,000; the least recently used one goes first. */
   readonly maxTokens?: number
+  /** Where other threads have the same destinations: one of them requests a token for all. */
+  readonly shared?: SharedTokens | undefined
 }
 
 const MAX_TOKENS = 1_000
@@ -24,6 +27,8 @@ const REFRESH_AGAIN_MS = 5_000
 
 interface Entry {
   token: string | undefined
+  /** The last one that it had, also if a destination refused it. */
+  last: string | undefined
   /** By the monotonic clock; Infinity if the endpoint gave no end. */
   endsAt: number
   refreshAt: number
@@ -37,7 +42,7 @@ interface Waiting {
 }
 
 /**
- * The access tokens of all destinations of this process, by the credentials that obtain them: a changed configuration never
+ * The access tokens of the destinations of this thread, by the credentials that obtain them: a changed configuration never
  * finds the token of the former one. However many calls wait, one request for a token is under way.
  *
  * @see contracts/delivery.md §2a [D649]
@@ -45,12 +50,14 @@ interface Waiting {
 export class OAuthTokens {
   readonly #clock: Clock
   readonly #maxTokens: number
+  readonly #shared: SharedTokens | undefined
   /** Least recently used first. */
   readonly #entries = new Map<string, Entry>()
 
-  constructor({ clock, maxTokens = MAX_TOKENS }: AccessTokensOptions) {
+  constructor({ clock, maxTokens = MAX_TOKENS, shared }: AccessTokensOptions) {
     this.#clock = clock
     this.#maxTokens = maxTokens
+    this.#shared = shared
   }
 
   get size(): number {
@@ -89,25 +96,44 @@ export class OAuthTokens {
 
   #fetch(grant: IdentifiedGrant, entry: Entry, send: Send): void {
     entry.isFetching = true
+    if (this.#shared === undefined) {
+      this.#request(grant, entry, send)
+      return
+    }
+    const request = () => this.#request(grant, entry, send)
+    this.#shared.take({ grantId: grant.id, known: entry.last }).then((answer) => {
+      if (answer === undefined) request()
+      else this.#answered(entry, answer)
+      // Without the other threads, this one has its own token.
+    }, request)
+  }
+
+  #request(grant: IdentifiedGrant, entry: Entry, send: Send): void {
     send(tokenRequest(grant), (result) => {
-      entry.isFetching = false
-      if (result.kind === 'aborted') {
-        // That client was closed, and ends its own calls; another destination or test with these credentials may still wait.
-        const next = entry.waiting.values().find((waiting) => waiting.send !== send)
-        if (next !== undefined) this.#fetch(grant, entry, next.send)
+      const answer = result.kind === 'aborted' ? undefined : tokenAnswer(result)
+      this.#shared?.put({ grantId: grant.id, answer })
+      if (answer !== undefined) {
+        this.#answered(entry, answer)
         return
       }
-      const answer = tokenAnswer(result)
-      if ('token' in answer) this.#keep(entry, answer)
-      const waiting = [...entry.waiting]
-      entry.waiting.clear()
-      for (const { onAnswer } of waiting) onAnswer(answer)
+      entry.isFetching = false
+      // That client was closed, and ends its own calls; another destination or test with these credentials may still wait.
+      const next = entry.waiting.values().find((waiting) => waiting.send !== send)
+      if (next !== undefined) this.#fetch(grant, entry, next.send)
     })
+  }
+
+  #answered(entry: Entry, answer: TokenAnswer): void {
+    entry.isFetching = false
+    if ('token' in answer) this.#keep(entry, answer)
+    const waiting = [...entry.waiting]
+    entry.waiting.clear()
+    for (const { onAnswer } of waiting) onAnswer(answer)
   }
 
   #keep(entry: Entry, { token, lifetimeMs = Number.POSITIVE_INFINITY }: Extract<TokenAnswer, { token: string }>): void {
     const now = this.#clock.monotonic()
-    entry.token = token
+    entry.token = entry.last = token
     entry.endsAt = now + lifetimeMs
     entry.refreshAt = entry.endsAt - Math.min(REFRESH_BEFORE_END_MS, lifetimeMs / 2)
   }
@@ -120,5 +146,5 @@ export class OAuthTokens {
 }
 
 function newEntry(): Entry {
-  return { token: undefined, endsAt: 0, refreshAt: 0, waiting: new Set(), isFetching: false }
+  return { token: undefined, last: undefined, endsAt: 0, refreshAt: 0, waiting: new Set(), isFetching: false }
 }

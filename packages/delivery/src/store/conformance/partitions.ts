@@ -113,6 +113,14 @@ export function testPartitions(makePlace: MakePlace): void {
       expect([await replaying(store, ALL), await waitsOf(ALL)]).toEqual([placesOf([1]), [1]])
       await store.jobs.reopenForgotten({ partitions: [1] })
       expect([await open(store), await waitsOf(ALL)]).toEqual([placesOf(ALL), []])
+
+      await store.jobs.createOfLetters(jobOf('j3'))
+      await store.jobs.end({ id: 'j3', to: 'cancelled', at: NOW, partitions: [] })
+      const part = { jobId: 'j3', destinationId: 'd1', partitions: ALL, limit: 99, at: NOW }
+      expect(await store.jobs.takeLetters(part), 'an owner that does not know it yet').toEqual({
+        letters: [],
+        isAtEnd: true,
+      })
     }))
 
   test('a removal, and the storage budget, end what lies in the given partitions', () =>
