@@ -1,12 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import path from 'node:path'
 import { Sink } from '@millrace/pipeline/testing/sink'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-
-const ROOT = path.dirname(path.dirname(import.meta.dirname))
-const MAIN = path.join(ROOT, 'apps/server/src/main.ts')
+import { MAIN } from '../e2e/server-process.ts'
 
 let demo: ChildProcess
 let said = ''

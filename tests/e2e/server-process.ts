@@ -5,7 +5,8 @@ import type { EndMessage } from '@millrace/chaos/end-threads'
 
 const ROOT = path.dirname(path.dirname(import.meta.dirname))
 const END_THREADS = pathToFileURL(path.join(ROOT, 'chaos/end-threads.ts')).href
-const MAIN = path.join(ROOT, 'apps/server/src/main.ts')
+/** The program. */
+export const MAIN = path.join(ROOT, 'apps/server/src/main.ts')
 /** Most of a start is reading TypeScript; the tests start many times. */
 const COMPILE_CACHE = path.join(ROOT, 'node_modules/.cache/code')
 const DEADLINE_MS = 15_000

@@ -5,7 +5,7 @@ import { BacklogExpiry } from './backlog/backlog-expiry.ts'
 import { waitingBytes, waitingShares } from './backlog/backlog-figures.ts'
 import { LogTallies } from './backlog/log-tallies.ts'
 import { keepUnfinished } from './backlog/unfinished-records.ts'
-import type { DeliveryDeps } from './delivery/delivery-deps.ts'
+import { type DeliveryDeps, moduleOf } from './delivery/delivery-deps.ts'
 import { DestinationDeliveries } from './delivery/destination-deliveries.ts'
 import type { DestinationDelivery } from './delivery/destination-delivery.ts'
 import { shardState } from './delivery/shard-state.ts'
@@ -96,11 +96,7 @@ export class Pipeline implements Shard {
       parsed: new ParsedRecords((partition, offset, error) =>
         logger.error({ partition, offset, cause: error.message }, 'a stored record cannot be read'),
       ),
-      moduleOf: (type) => {
-        const module = findModule(type)
-        if (module === undefined) throw new Error(`Unknown destination type ${type}`)
-        return module
-      },
+      moduleOf: moduleOf(findModule),
       sourceOf: (sourceId) => sources.get(sourceId),
       tailAt: (partition) => this.#tail.offset(partition),
       backfillEnd: this.#backfillTail.end,

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
-import { type ControlPlane, type SourceType, sourceClass } from '@millrace/control-plane'
+import type { ControlPlane } from '@millrace/control-plane'
 import { PostgresDeliveryStore, PostgresLimits } from '@millrace/delivery/postgres'
 import type { DestinationRegistry } from '@millrace/destinations'
 import { DeliveryMetrics } from '@millrace/pipeline'
@@ -22,6 +22,7 @@ import { gauge, total } from '../http/prometheus-text.ts'
 import type { ServerLogger } from '../logger.ts'
 import type { OutboundClients } from '../outbound-clients.ts'
 import type { Part } from '../parts/part.ts'
+import { shardDeps } from '../shard-deps.ts'
 import { VERSION } from '../version.ts'
 import { type ClusterEngines, type ClusterSettings, postgresOptions } from './engines.ts'
 import type { FollowedConfiguration } from './followed-configuration.ts'
@@ -58,7 +59,7 @@ export interface ClusterDelivery extends Part {
 
 /** @throws if the process cannot join the members within 20 s. */
 export async function openClusterDelivery(needs: ClusterDeliveryNeeds): Promise<ClusterDelivery> {
-  const { settings, engines, controlPlane, registry, sandboxes, outbound, faults, clock, logger } = needs
+  const { settings, engines, controlPlane, faults, clock, logger } = needs
   const { log, delivery: pool, notifications } = engines
   await using opened = new AsyncDisposableStack()
   const memberId = randomUUID()
@@ -89,17 +90,8 @@ export async function openClusterDelivery(needs: ClusterDeliveryNeeds): Promise<
     }),
   )
   const owned: OwnedShards = new OwnedShards({
-    ...{ log, store, metrics, limits, clock, logger, random: Math.random },
-    findModule: (type) => registry.find(type),
-    sourceClass: (type) => sourceClass(type as SourceType),
-    newClient: (bounds) => outbound.make(bounds),
-    userCode: {
-      run: (run) => sandboxes.run(run),
-      credentials: () => controlPlane.credentials.values(),
-      capturesLogs: (id) => controlPlane.snapshot().transformations.get(id)?.captureLogs === true,
-      onLog: (id, line) => controlPlane.logLines.add(id, [line]),
-    },
-    userAgent: `Millrace/${VERSION}`,
+    ...{ log, store, metrics, limits, clock, logger },
+    ...shardDeps(needs),
     // Control processes read the log and the store themselves.
     live: { isWatched: false, accepted: () => {}, outcome: () => {} },
     memoryBytes: settings.deliveryMemoryBytes,

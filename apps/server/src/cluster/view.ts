@@ -1,4 +1,4 @@
-import { type ControlPlane, type SourceType, sourceClass } from '@millrace/control-plane'
+import type { ControlPlane } from '@millrace/control-plane'
 import type { DeliveryStore } from '@millrace/delivery'
 import type { PostgresDeliveryStore } from '@millrace/delivery/postgres'
 import type { DestinationRegistry } from '@millrace/destinations'
@@ -21,7 +21,7 @@ import { gauges } from '../http/prometheus-text.ts'
 import type { ServerLogger } from '../logger.ts'
 import type { OutboundClients } from '../outbound-clients.ts'
 import type { Part } from '../parts/part.ts'
-import { VERSION } from '../version.ts'
+import { shardDeps } from '../shard-deps.ts'
 import type { ClusterEngines } from './engines.ts'
 import { decodedState } from './shard-reports.ts'
 
@@ -45,23 +45,16 @@ export interface ClusterView extends Part {
 }
 
 export function openClusterView(needs: ClusterViewNeeds): ClusterView {
-  const { engines, store, controlPlane, configured, registry, sandboxes, outbound, clock, logger } = needs
+  const { engines, store, controlPlane, configured, clock, logger } = needs
   const { log } = engines
+  const deps = shardDeps(needs)
   const onThreadEnd = (error: Error) => logger.warn({ err: error }, 'a read-only thread ended; it restarts')
   const metrics = new DeliveryMetrics()
   const view = new StoredView({
-    ...{ log, store, metrics, clock, logger, configured, random: Math.random },
-    findModule: (type) => registry.find(type),
-    sourceClass: (type) => sourceClass(type as SourceType),
-    newClient: (bounds) => outbound.make(bounds),
-    userCode: {
-      run: (run) => sandboxes.run(run),
-      credentials: () => controlPlane.credentials.values(),
-      // A look at an event is no run of it.
-      capturesLogs: () => false,
-      onLog: () => {},
-    },
-    userAgent: `Millrace/${VERSION}`,
+    ...{ log, store, metrics, clock, logger, configured },
+    ...deps,
+    // A look at an event is no run of it.
+    userCode: { ...deps.userCode, capturesLogs: () => false },
     live: { isWatched: false, accepted: () => {}, outcome: () => {} },
   })
   const configuration = () => view.configured.configuration

@@ -1,4 +1,4 @@
-import { type ControlPlane, MILLRACE, type SourceType, sourceClass } from '@millrace/control-plane'
+import { type ControlPlane, MILLRACE } from '@millrace/control-plane'
 import type { SharedTokens } from '@millrace/delivery'
 import type { DestinationRegistry } from '@millrace/destinations'
 import {
@@ -21,8 +21,8 @@ import type { Faults } from '../faults.ts'
 import { gauges } from '../http/prometheus-text.ts'
 import type { ServerLogger } from '../logger.ts'
 import type { OutboundClients } from '../outbound-clients.ts'
+import { shardDeps } from '../shard-deps.ts'
 import type { StoragePart } from '../storage.ts'
-import { VERSION } from '../version.ts'
 import type { Part } from './part.ts'
 
 const TRACES_KEPT_MS = 168 * 3_600_000
@@ -50,21 +50,12 @@ export interface DeliveryPart extends Part {
 
 /** Resumes where the last run stopped, and follows configuration changes. */
 export async function startDelivery(needs: DeliveryNeeds): Promise<DeliveryPart> {
-  const { folder, settings, controlPlane, registry, sandboxes, outbound, tokens, faults, clock, logger } = needs
+  const { folder, settings, controlPlane, sandboxes, tokens, faults, clock, logger } = needs
   const { log, store, catalog, disk } = needs.storage
   const shared = { log, store, clock, random: Math.random, logger }
   const onThisThread = localShard({
     ...shared,
-    findModule: (type) => registry.find(type),
-    sourceClass: (type) => sourceClass(type as SourceType),
-    newClient: (bounds) => outbound.make(bounds),
-    userCode: {
-      run: (run) => sandboxes.run(run),
-      credentials: () => controlPlane.credentials.values(),
-      capturesLogs: (id) => controlPlane.snapshot().transformations.get(id)?.captureLogs === true,
-      onLog: (id, line) => controlPlane.logLines.add(id, [line]),
-    },
-    userAgent: `Millrace/${VERSION}`,
+    ...shardDeps(needs),
     memoryBytes: settings.deliveryMemoryBytes,
   })
   const threads = threadCount(settings)

@@ -7,7 +7,7 @@ import {
 } from '@millrace/delivery'
 import { BackedLog } from '../backlog/backed-log.ts'
 import { LogTallies } from '../backlog/log-tallies.ts'
-import type { DeliveryDeps } from '../delivery/delivery-deps.ts'
+import { type DeliveryDeps, moduleOf } from '../delivery/delivery-deps.ts'
 import type { DeliveryMetrics } from '../delivery/delivery-metrics.ts'
 import { DestinationDeliveries } from '../delivery/destination-deliveries.ts'
 import { shardState } from '../delivery/shard-state.ts'
@@ -70,11 +70,7 @@ export class StoredView {
       parsed: new ParsedRecords((partition, offset, error) =>
         logger.error({ partition, offset, cause: error.message }, 'a stored record cannot be read'),
       ),
-      moduleOf: (type) => {
-        const module = findModule(type)
-        if (module === undefined) throw new Error(`Unknown destination type ${type}`)
-        return module
-      },
+      moduleOf: moduleOf(findModule),
       sourceOf: (sourceId) => sources.get(sourceId),
       tailAt: () => 0,
       backfillEnd: () => 0,

@@ -59,3 +59,12 @@ export interface StartingPoint {
   readonly start: (partition: number, stream: number) => Position
   readonly resumed: { readonly waiting: Parameters<Lane['resume']>[0]; readonly done: readonly EventPlaceKey[] }
 }
+
+/** @throws Error for a type that is not registered: the configuration has none. */
+export function moduleOf(findModule: (type: string) => DestinationModule | undefined): DeliveryDeps['moduleOf'] {
+  return (type) => {
+    const module = findModule(type)
+    if (module === undefined) throw new Error(`Unknown destination type ${type}`)
+    return module
+  }
+}

@@ -5,11 +5,7 @@ import { DemoCluster } from './demo-cluster.ts'
 
 /** `millrace cluster-demo` */
 export function addClusterDemo(program: Command, { io }: CommandContext): void {
-  const command = program
-    .command('cluster-demo')
-    .description(
-      'run a cluster on this machine until it is stopped: Kafka, Postgres and five processes; its data is deleted at the end',
-    )
+  const command = program.command('cluster-demo').description('run a cluster on this machine until it is stopped')
   withExample(command, 'cluster-demo').action(() => clusterDemo(io))
 }
 
