@@ -181,8 +181,7 @@ export class Batching {
   #join(event: LaneEvent, ready: ReadyRequests, now: number): boolean {
     const { part } = ready
     if (part === undefined || part.bytes > part.joiner.maxBytes) return false
-    this.#byKey[event.stream] ??= new Map()
-    const byKey = this.#byKey[event.stream]!
+    const byKey = this.#byKey[event.stream as 0 | 1 | 2]
     let batch = byKey.get(part.key)
     if (batch !== undefined && !batch.hasRoomFor(part)) {
       if (!this.#start(now, (each) => each === batch)) return false
