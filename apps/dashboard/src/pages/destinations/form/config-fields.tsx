@@ -14,12 +14,22 @@ interface ConfigFieldsProps {
   /** What was read; empty of a new one. */
   readonly saved: JsonObject
   readonly faults: Readonly<Record<string, string>>
+  /** Of a saved one. */
+  readonly destinationId?: string
   readonly disabled?: boolean
   readonly onChange: (config: JsonObject) => void
 }
 
 /** The variables of a type, with the warning that a new address takes the saved secrets away. */
-export function ConfigFields({ definition, config, saved, faults, disabled, onChange }: ConfigFieldsProps) {
+export function ConfigFields({
+  definition,
+  config,
+  saved,
+  faults,
+  destinationId,
+  disabled,
+  onChange,
+}: ConfigFieldsProps) {
   const fields = useMemo(() => configFields(definition), [definition])
   const [added, setAdded] = useState(0)
   return (
@@ -45,6 +55,7 @@ export function ConfigFields({ definition, config, saved, faults, disabled, onCh
         <CatalogMappings
           name={definition.name}
           config={config}
+          destinationId={destinationId}
           disabled={disabled ?? false}
           onChange={(written) => {
             setAdded(added + 1)
