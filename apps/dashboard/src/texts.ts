@@ -183,7 +183,8 @@ export const destinationTexts = {
   testConnection: 'Test connection',
   nothingTested: 'Nothing was tested.',
   notVerified: 'not yet verified here',
-  notVerifiedMeaning: 'No service has accepted an event of this type from here. Test it with an event before you enable it.',
+  notVerifiedMeaning:
+    'No service has accepted an event of this type from here. Test it with an event before you enable it.',
   noChoices: (cause: string) => `The service listed no choices: ${cause}`,
   mappingNumber: (number: number) => `Mapping ${number}.`,
   choicesNotLoaded: 'Load the choices first.',

@@ -11,7 +11,9 @@ const fields = {
 const action = { title: 'Add to list', description: '', trigger: null, fields }
 const definition = { uiConfig: { actions: { add: action } } } as unknown as DestinationDefinition
 const mapping = { list_id: 'a', email: { '@path': '$.traits.email' }, region: 'eu' }
-const config: { subscriptions: JsonObject[] } = { subscriptions: [{ action: 'none' }, { action: 'add', name: 'Members', mapping }] }
+const config: { subscriptions: JsonObject[] } = {
+  subscriptions: [{ action: 'none' }, { action: 'add', name: 'Members', mapping }],
+}
 
 test('every configured mapping has its fields with choices, with the literal values that they may depend on', () => {
   expect(choiceFields(definition, config)).toEqual([
