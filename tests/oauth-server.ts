@@ -15,6 +15,7 @@ interface Issued {
 /**
  * A service that issues refresh tokens as RFC 6749 §4.1 and RFC 7636 say, at the paths of Salesforce: codes that are good once, for
  * a registered redirect address, and a token endpoint that checks client, redirect address and verifier.
+ * Its errors quote the secret that it was sent.
  */
 export class OAuthServer implements AsyncDisposable {
   readonly clientId = 'app-of-the-cinema'
@@ -83,7 +84,7 @@ export class OAuthServer implements AsyncDisposable {
     const isCode = issued?.redirectUri === fields.get('redirect_uri') && issued?.challenge === challenge
     const error = isClient ? (isCode ? undefined : 'invalid_grant') : 'invalid_client'
     const offline = issued?.scope.split(' ').includes('refresh_token') ? { refresh_token: this.refreshToken } : {}
-    const body = error === undefined ? { access_token: 'x7', token_type: 'Bearer', ...offline } : { error }
+    const body = error === undefined ? { access_token: 'x7', token_type: 'Bearer', ...offline } : { error, error_description: `you sent ${fields.get('client_secret')}` }
     response
       .writeHead(error === undefined ? 200 : 400, { 'content-type': 'application/json' })
       .end(JSON.stringify(body))

@@ -70,7 +70,7 @@ test('a state is good once, for the person who began, and the code for the verif
   const second = await begun()
   expect((await post('/finish', { state: second.state, code })).json).toEqual({
     refreshToken: null,
-    error: '[EAUTH] :: authorization failed: the token endpoint answered 400 invalid_grant',
+    error: '[EAUTH] :: authorization failed: the token endpoint answered 400 invalid_grant (you sent ********)',
   })
   expect((await post('/finish', { state: second.state, code })).json).toMatchObject(stale)
   expect((await post('/finish', { state: 'guessed', code })).json).toMatchObject(stale)
@@ -105,6 +105,9 @@ test('what is wrong is refused with its reason', async () => {
     [{ ...right, redirectUri: 'javascript:alert(1)//ui/oauth' }, 400, address],
     [{ ...right, redirectUri: `${REDIRECT}?next=evil` }, 400, address],
     [{ ...right, config: { instanceUrl: service.origin } }, 422, 'Invalid config'],
+    [{ ...right, config: config({ instanceUrl: 'javascript:alert(1)' }) }, 422, 'Invalid config'],
+    [{ ...right, config: config({ instanceUrl: 'https://ada:pw@crm.example' }) }, 422, 'Invalid config'],
+    [{ ...right, config: config({ instanceUrl: 'crm' }) }, 422, 'Invalid config'],
     [{ ...right, colour: 1 }, 400, 'Unknown member: colour'],
   ]
   for (const [body, status, error] of refusals) {

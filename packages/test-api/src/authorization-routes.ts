@@ -1,12 +1,13 @@
 import { authorizationOf, overriddenConfig } from '@millrace/destinations'
 import { ApiError } from '@millrace/openapi'
 import { exchangedCode } from '@millrace/pipeline'
-import { formatTime, type JsonObject } from '@millrace/protocol'
+import { type Authorization, formatTime, type JsonObject } from '@millrace/protocol'
 import type { FastifyPluginAsync } from 'fastify'
 import { askedType } from './asked-configuration.ts'
 import { AUTHORIZATION_IN_WORDS, FINISH_IN_WORDS } from './authorization.openapi.ts'
 import { Authorizations, type PendingAuthorization } from './authorizations.ts'
 import type { FieldOptionsOptions } from './field-options-route.ts'
+import { maskingOf } from './shown-report.ts'
 import { TimeLimit } from './time-limit.ts'
 
 const TIMEOUT_MS = 30_000
@@ -57,24 +58,40 @@ function askedAuthorization(body: JsonObject, mayCarry: boolean, options: FieldO
   if (typeof redirectUri !== 'string' || !isReturnAddress(redirectUri)) {
     throw new ApiError('bad_request', `redirectUri must be an address of this dashboard that ends in ${RETURN_PATH}`)
   }
-  const override = overriddenConfig(module, saved?.config ?? {}, config, mayCarry)
+  const savedConfig = saved?.config ?? {}
+  const override = overriddenConfig(module, savedConfig, config, mayCarry)
   const authorization = authorizationIn(module, override.config)
   const savedUrl = saved === undefined ? authorization.tokenUrl : savedTokenUrl(module, saved.config)
   const tokenOrigin = URL.parse(savedUrl ?? '')?.origin
-  return { authorization, redirectUri, tokenOrigin, destinationId: saved?.id ?? null }
+  const masking = maskingOf(module, savedConfig, override, { usedCredentials: [], derivedSecrets: [] }, true)
+  return { authorization, redirectUri, tokenOrigin, masking, destinationId: saved?.id ?? null }
 }
 
 function authorizationIn(module: Parameters<typeof authorizationOf>[0], config: JsonObject) {
   try {
     const authorization = authorizationOf(module, config)
-    if (authorization !== undefined) return authorization
+    if (authorization !== undefined) return onTheWeb(authorization)
   } catch (error) {
     throw new ApiError('invalid_config', 'Invalid config', { details: { path: '', message: (error as Error).message } })
   }
   throw new ApiError('bad_request', `${module.definition.name} has no authorization by a page of its service`)
 }
 
-/** Only a saved address may be on loopback. */
+/**
+ * The configuration may be one that was never checked: a page at `javascript:…` would run as a script of the dashboard that links to it.
+ *
+ * @throws Error
+ */
+function onTheWeb(authorization: Authorization): Authorization {
+  for (const address of [authorization.authorizeUrl, authorization.tokenUrl]) {
+    const url = URL.parse(address)
+    const isOnTheWeb = url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === ''
+    if (!isOnTheWeb) throw new Error('The address of the service must begin with https:// or http://, without a user')
+  }
+  return authorization
+}
+
+/** Of a saved destination only the saved address may be on loopback, as in a connection test. */
 function savedTokenUrl(module: Parameters<typeof authorizationOf>[0], config: JsonObject): string | undefined {
   try {
     return authorizationOf(module, config)?.tokenUrl
@@ -90,7 +107,7 @@ function isReturnAddress(text: string): boolean {
 }
 
 async function exchanged(
-  { authorization, redirectUri, verifier, tokenOrigin }: PendingAuthorization,
+  { authorization, redirectUri, verifier, tokenOrigin, masking }: PendingAuthorization,
   code: string,
   { newClient, clock, version }: FieldOptionsOptions,
 ): Promise<{ refreshToken: string | null; error: string | null }> {
@@ -102,7 +119,7 @@ async function exchanged(
     const brought = { code, redirectUri, verifier }
     const issued = await exchangedCode(client, brought, { tokenOrigin, userAgent }, { sender, signal: limit.signal })
     return 'failure' in issued
-      ? { refreshToken: null, error: issued.failure }
+      ? { refreshToken: null, error: masking.text(issued.failure) }
       : { refreshToken: issued.refreshToken, error: null }
   } finally {
     await sender.close()

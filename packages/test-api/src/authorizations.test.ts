@@ -13,6 +13,7 @@ const GIVEN = {
   },
   redirectUri: 'https://millrace.example/ui/oauth',
   tokenOrigin: undefined,
+  masking: { text: String },
   actorId: 'ada',
 }
 

@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
+import type { Masking } from '@millrace/destinations'
 import type { Authorization } from '@millrace/protocol'
 import type { Clock } from '@millrace/std'
 
@@ -15,6 +16,8 @@ export interface PendingAuthorization {
   readonly actorId: string
   /** As `OutboundRequest.configuredOrigin`, for the token endpoint. */
   readonly tokenOrigin: string | undefined
+  /** Of the secrets of its configuration: a service may quote what it was sent. */
+  readonly masking: Pick<Masking, 'text'>
 }
 
 interface Entry extends PendingAuthorization {
