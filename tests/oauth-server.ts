@@ -84,7 +84,10 @@ export class OAuthServer implements AsyncDisposable {
     const isCode = issued?.redirectUri === fields.get('redirect_uri') && issued?.challenge === challenge
     const error = isClient ? (isCode ? undefined : 'invalid_grant') : 'invalid_client'
     const offline = issued?.scope.split(' ').includes('refresh_token') ? { refresh_token: this.refreshToken } : {}
-    const body = error === undefined ? { access_token: 'x7', token_type: 'Bearer', ...offline } : { error, error_description: `you sent ${fields.get('client_secret')}` }
+    const body =
+      error === undefined
+        ? { access_token: 'x7', token_type: 'Bearer', ...offline }
+        : { error, error_description: `you sent ${fields.get('client_secret')}` }
     response
       .writeHead(error === undefined ? 200 : 400, { 'content-type': 'application/json' })
       .end(JSON.stringify(body))

@@ -196,6 +196,20 @@ export const destinationTexts = {
       : `${grouped(waiting)} waiting events are kept and sent when you enable it.`,
 } as const
 
+export const authorizationTexts = {
+  heading: 'Refresh token from the service',
+  register: 'Register this return address with your app at the service. It sends you back there.',
+  start: 'Get a refresh token',
+  goTo: (host: string) => `Continue at ${host}`,
+  waiting: 'Waiting for you to allow it there, for 10 minutes.',
+  filled: 'The refresh token is filled in. Save to keep it.',
+  refused: (cause: string) => `The service gave no refresh token: ${cause}`,
+  passing: 'Passing the answer of the service to the tab where you began.',
+  passed: 'Done. Close this tab and go back to the tab where you began.',
+  notAwaited: 'No tab of this browser waits for this answer. Begin again in the configuration of the destination.',
+  nothingBrought: 'Services send people back to this page. Begin in the configuration of a destination.',
+} as const
+
 export const connectionTexts = {
   intro: 'The first rule that matches an event decides. Rules run before transformations.',
   allEvents: 'All events',

@@ -6,6 +6,7 @@ import { ConfigForm } from '../../../components/form/config-form.tsx'
 import { losesSecrets } from '../../../components/form/origin-change.ts'
 import { destinationTexts } from '../../../texts.ts'
 import styles from '../destinations.module.css'
+import { AccountConnection } from './account-connection.tsx'
 import { CatalogMappings } from './catalog-mappings.tsx'
 
 interface ConfigFieldsProps {
@@ -48,6 +49,13 @@ export function ConfigFields({
         config={config}
         saved={saved}
         faults={faults}
+        disabled={disabled ?? false}
+        onChange={onChange}
+      />
+      <AccountConnection
+        definition={definition}
+        config={config}
+        destinationId={destinationId}
         disabled={disabled ?? false}
         onChange={onChange}
       />
