@@ -1,7 +1,7 @@
 import { useRouter } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { passBack, type Return, returnIn } from '../../api/authorization.ts'
-import { Mark } from '../../shell/mark.tsx'
+import { OpenPage } from '../../components/open-page.tsx'
 import { authorizationTexts } from '../../texts.ts'
 import styles from './oauth-page.module.css'
 
@@ -29,14 +29,11 @@ export function OAuthPage() {
     }
   }, [brought, history])
   return (
-    <main className={styles.page}>
-      <div className={styles.box}>
-        <h1 className={styles.brand}>
-          <Mark size={32} /> Authorization
-        </h1>
-        <p role="status">{meaningOf(brought, isTaken)}</p>
-      </div>
-    </main>
+    <OpenPage title="Authorization">
+      <p className={styles.meaning} role="status">
+        {meaningOf(brought, isTaken)}
+      </p>
+    </OpenPage>
   )
 }
 
