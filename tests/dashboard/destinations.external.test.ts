@@ -362,5 +362,34 @@ test('a type of the catalog is found by its name, and gets a prepared mapping th
     apiKey: '********',
     subscriptions: [{ action: 'createOrUpdateContact', base: 'default' }],
   })
+  await page.getByText('not yet verified here').waitFor()
   expect([await visit.axe(), await visit.sideways()]).toEqual([[], 0])
+})
+
+test.each([
+  ['light', 1440],
+  ['dark', 360],
+] as const)('choices that a service lists are loaded and saved in their mapping, %s at %d px', async (theme, width) => {
+  const config = {
+    accountSID: 'AC0123',
+    apiKeySID: 'SK0123',
+    apiKeySecret: 'secret-of-twilio',
+    subscriptions: [{ action: 'sendMessage', name: 'Welcome', trigger: 'type = "identify"', base: 'default' }],
+  }
+  const body = { name: `Messages ${width}`, type: 'CATALOG_TWILIO_MESSAGING', config }
+  const { id } = (await dashboard.env.api('POST', '/v2/destinations', body)).json.destination
+  await using visit = await dashboard.visit(`/destinations/${id}/config`, { theme, width })
+  const { page } = visit
+  await page.getByText('No service has accepted an event of this type from here.').waitFor()
+  await page.getByRole('button', { name: /^Load choices for .*Channel.* of Welcome/ }).click()
+  const field = page.getByRole('combobox', { name: /Channel.* of Welcome/ })
+  await field.click()
+  await page.getByRole('option', { name: 'SMS' }).click()
+  expect([await visit.axe(), await visit.sideways()]).toEqual([[], 0])
+  await page.getByRole('button', { name: 'Save', exact: true }).click()
+  await page.getByText('Saved.').waitFor()
+  expect((await read(id)).config).toMatchObject({
+    apiKeySecret: '********',
+    subscriptions: [{ name: 'Welcome', mapping: { channel: 'SMS' } }],
+  })
 })

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
  */
 
 let made = 0
+const OAUTH_APP = { oauthClientId: 'app', oauthClientSecret: 'secret-of-the-app' }
 const TWILIO = { accountSID: 'AC0123', apiKeySID: 'SK0123', apiKeySecret: 'secret-of-twilio' }
 const ROLES = ['viewer', 'editor', 'admin'] as const
 type Role = (typeof ROLES)[number]
@@ -20,6 +21,8 @@ interface Row {
   readonly own?: (token: string) => Promise<string>
   /** The right call never ends; with this it is refused with 400 to those who may make it. */
   readonly wrongQuery?: string
+  /** The right call needs what the same person began; this one is refused with 400 to those who may make it. */
+  readonly isUnbegun?: true
   /** With an id that is not there the call makes it. */
   readonly makesUnknown?: true
   /** Called with a session of the token in place of the token itself. */
@@ -76,6 +79,15 @@ const ROWS: Readonly<Record<string, Row>> = {
   'POST /v2/destinations/field-options': {
     least: 'editor',
     body: { type: 'CATALOG_TWILIO_MESSAGING', config: TWILIO, action: 'sendMessage', field: 'channel' },
+  },
+  'POST /v2/destinations/authorization': {
+    least: 'editor',
+    body: { type: 'GOOGLE_ADS', config: OAUTH_APP, redirectUri: 'https://millrace.example/ui/oauth' },
+  },
+  'POST /v2/destinations/authorization/finish': {
+    least: 'editor',
+    body: { state: 'unknown', code: 'c' },
+    isUnbegun: true,
   },
   'GET /v2/destinations/:id/delivery': { least: 'viewer', own: destination },
 
@@ -200,7 +212,7 @@ test.each(Object.entries(ROWS).filter(([, { least }]) => least !== 'anyone'))(
       const token = role === null ? null : tokens[role]!
       const own = await call(name, token, row.own && (await row.own(token ?? env.token)))
       if (role !== null && ROLES.indexOf(role) >= ROLES.indexOf(row.least as Role)) {
-        if (row.wrongQuery !== undefined) expect.soft(own.status, `${role}`).toBe(400)
+        if (row.wrongQuery !== undefined || row.isUnbegun) expect.soft(own.status, `${role}`).toBe(400)
         else expect.soft(own.status, `${role}: ${own.text}`).toBeLessThan(300)
         if (row.own === undefined || row.makesUnknown) continue
         // What is there under another name is as unknown here.

@@ -183,11 +183,31 @@ export const destinationTexts = {
   testConnection: 'Test connection',
   nothingTested: 'Nothing was tested.',
   notVerified: 'not yet verified here',
+  notVerifiedMeaning:
+    'No service has accepted an event of this type from here. Test it with an event before you enable it.',
+  noChoices: (cause: string) => `The service listed no choices: ${cause}`,
+  mappingNumber: (number: number) => `Mapping ${number}.`,
+  choicesNotLoaded: 'Load the choices first.',
+  noSuchChoice: 'No such choice.',
   unauthorisedMeaning: 'Credentials refused: events wait, nothing is lost, one probe every 5 minutes.',
   waitingStay: (waiting: number) =>
     waiting === 1
       ? '1 waiting event is kept and sent when you enable it.'
       : `${grouped(waiting)} waiting events are kept and sent when you enable it.`,
+} as const
+
+export const authorizationTexts = {
+  heading: 'Refresh token from the service',
+  register: 'Register this return address with your app at the service. It sends you back there.',
+  start: 'Get a refresh token',
+  goTo: (host: string) => `Continue at ${host}`,
+  waiting: 'Waiting for you to allow it there, for 10 minutes.',
+  filled: 'The refresh token is filled in. Save to keep it.',
+  refused: (cause: string) => `The service gave no refresh token: ${cause}`,
+  passing: 'Passing the answer of the service to the tab where you began.',
+  passed: 'Done. Close this tab and go back to the tab where you began.',
+  notAwaited: 'No tab of this browser waits for this answer. Begin again in the configuration of the destination.',
+  nothingBrought: 'Services send people back to this page. Begin in the configuration of a destination.',
 } as const
 
 export const connectionTexts = {

@@ -83,6 +83,29 @@ export type AuditKind =
   | 'catalog'
   | 'session'
 
+export type AuthorizationBegun = {
+  readonly url: string
+  readonly state: string
+  readonly expiresAt: string
+}
+
+export type AuthorizationCode = {
+  readonly state: string
+  readonly code: string
+}
+
+export type AuthorizationFinished = {
+  readonly refreshToken: string | null
+  readonly error: string | null
+}
+
+export type AuthorizationWanted = {
+  readonly type: string
+  readonly config: JsonObject
+  readonly destinationId?: string
+  readonly redirectUri: string
+}
+
 export type Backup = {
   /** Name of its file. */
   readonly file: string
@@ -491,6 +514,12 @@ export type DestinationDefinition = {
   readonly uiConfig: {
     readonly help?: string
     readonly fields?: readonly UiField[]
+    readonly authorization?: {
+      /** The variable that keeps the refresh token. */
+      readonly variable: string
+      /** Values of variables that use the token. */
+      readonly where?: JsonObject
+    }
     /** Heading above texts that are not ours. */
     readonly heading?: string
     /** Of a type of the destination catalog, only where one type is asked for: what mappings can do. */

@@ -1,5 +1,6 @@
 import type {
   AnswerClass,
+  Authorization,
   BatchOutcome,
   ClientCertificate,
   JsonObject,
@@ -149,6 +150,12 @@ export interface DestinationModule {
    * @throws Error whose message tells which variable is missing.
    */
   tokenGrant?(config: JsonObject): TokenGrant | undefined
+  /**
+   * How a person lets the service issue the refresh token of a configuration, which may lack everything else.
+   *
+   * @throws Error as `tokenGrant`
+   */
+  authorization?(config: JsonObject): Authorization
   /** The certificate that connections of a configuration are made with; undefined for none. @throws Error as `tokenGrant` */
   certificate?(config: JsonObject): ClientCertificate | undefined
   /** Whether a request to this address may carry token and certificate. Every request may if this is left out. */

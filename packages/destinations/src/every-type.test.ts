@@ -76,6 +76,11 @@ test('the registry holds every folder, under a name and an id of its own', () =>
   expect(new Set(definitions.map(({ displayName }) => displayName)).size).toBe(folders.length)
 })
 
+test('a folder holds code only: no type has a logo', () => {
+  const files = readdirSync(join(import.meta.dirname, 'types'), { withFileTypes: true, recursive: true })
+  expect(files.filter((entry) => entry.isFile() && !entry.name.endsWith('.ts'))).toEqual([])
+})
+
 describe.each(types)('$folder', ({ folder, destination, definition, cases }) => {
   const { config } = definition
 

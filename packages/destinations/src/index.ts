@@ -37,6 +37,7 @@ export { jsonBody, type RequestObject } from './requests/request-object.ts'
 export { toWire, type WireRequest } from './requests/wire.ts'
 export { runTransform, type TransformResult } from './run-transform.ts'
 export {
+  authorizationOf,
   batchKeyOf,
   batchLimitsOf,
   batchOutcomesOf,

@@ -1,5 +1,6 @@
 import type {
   AnswerClass,
+  Authorization,
   BatchOutcome,
   ClientCertificate,
   JsonObject,
@@ -102,6 +103,15 @@ export function signatureOf(
 export function tokenGrantOf(module: DestinationModule, config: JsonObject): TokenGrant | undefined {
   try {
     return module.tokenGrant?.(config)
+  } catch (thrown) {
+    throw failureOf(thrown)
+  }
+}
+
+/** How a refresh token is issued for a configuration; undefined if the type has none. @throws DestinationCodeError */
+export function authorizationOf(module: DestinationModule, config: JsonObject): Authorization | undefined {
+  try {
+    return module.authorization?.(config)
   } catch (thrown) {
     throw failureOf(thrown)
   }

@@ -8,7 +8,7 @@ export { normalizedId } from './event-id.ts'
 export { hash53, writeHash64 } from './hash.ts'
 export { isJsonObject, isNestedDeeper, type JsonObject, type JsonValue, ownMember, setMember } from './json.ts'
 export { derivedMessageId, messageHash, messageIdOf } from './message-id.ts'
-export type { ClientCertificate, TokenGrant } from './outbound-credentials.ts'
+export type { Authorization, ClientCertificate, TokenGrant } from './outbound-credentials.ts'
 export { pixelEvent, pixelNesting } from './pixel.ts'
 export { type EventPosition, formatPosition } from './position.ts'
 export {

@@ -10,6 +10,18 @@ export interface TokenGrant {
   readonly fields: Readonly<Record<string, string>>
 }
 
+/** How the service of a type issues a refresh token to a person who allows it: RFC 6749 §4.1 with PKCE (RFC 7636). */
+export interface Authorization {
+  /** The page of the service, without what one authorization adds. */
+  readonly authorizeUrl: string
+  readonly tokenUrl: string
+  readonly clientId: string
+  readonly clientSecret: string
+  readonly scope: string
+  /** Further parameters of the page's address. */
+  readonly params: Readonly<Record<string, string>>
+}
+
 /** What a client proves its identity with in a TLS handshake. Texts are PEM. */
 export interface ClientCertificate {
   /** Undefined if only the server's authority is given. */

@@ -13,7 +13,16 @@ export interface AskedConfigurationOptions extends Pick<TestApiOptions, 'configu
  * @param more members that the body may have besides.
  * @throws ApiError
  */
-export function askedConfiguration(
+export function askedConfiguration(body: JsonObject, more: readonly string[], options: AskedConfigurationOptions) {
+  const asked = askedType(body, more, options)
+  const { module, config, saved } = asked
+  const [fault] = options.destinationTypes.faultsIn(module, { ...saved?.config, ...config })
+  if (fault !== undefined) throw new ApiError('invalid_config', 'Invalid config', { details: { ...fault } })
+  return asked
+}
+
+/** As `askedConfiguration`, but the configuration may be incomplete. @throws ApiError */
+export function askedType(
   body: JsonObject,
   more: readonly string[],
   { destinationTypes, configuration }: AskedConfigurationOptions,
@@ -35,7 +44,5 @@ export function askedConfiguration(
   if (!isNew && saved?.type !== type) {
     throw new ApiError('not_found', `Destination with id ${destinationId} not found`)
   }
-  const [fault] = destinationTypes.faultsIn(module, { ...saved?.config, ...config })
-  if (fault !== undefined) throw new ApiError('invalid_config', 'Invalid config', { details: { ...fault } })
   return { module, config, saved }
 }

@@ -1,3 +1,4 @@
+export { authorizationRoutes } from './authorization-routes.ts'
 export { connectionTestRoute } from './connection-test-route.ts'
 export { fieldOptionsRoute } from './field-options-route.ts'
 export { OfflineTests, type OfflineTestsOptions } from './offline-tests.ts'

@@ -165,6 +165,14 @@ const Definition = named(
           ),
         ),
       ),
+      authorization: Type.Optional(
+        closed({
+          variable: Type.String({ description: 'The variable that keeps the refresh token.' }),
+          where: Type.Optional(
+            Type.Record(Type.String(), Type.Unknown(), { description: 'Values of variables that use the token.' }),
+          ),
+        }),
+      ),
       heading: Type.Optional(Type.String({ description: 'Heading above texts that are not ours.' })),
       actions: Type.Optional(
         Type.Record(Type.String(), ACTION, {

@@ -3,6 +3,9 @@ import { useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
 import { reading } from './reading.ts'
 
+/** A type that is not verified may be so by the next event. */
+const NOT_VERIFIED_MS = 10_000
+
 /** All types with their schemas; only an upgrade changes them. */
 export function useDestinationDefinitions() {
   return useQuery({
@@ -20,10 +23,11 @@ export function useTypeName(): (type: string) => string {
   }, [definitions])
 }
 
+/** Only an upgrade changes it, but for `options.verified` of a type of the catalog. */
 export function useDestinationDefinition(name: string | undefined) {
   return useQuery({
     ...reading<DestinationDefinition>(`/destination-definitions/${encodeURIComponent(name ?? '')}`),
-    staleTime: Number.POSITIVE_INFINITY,
+    staleTime: ({ state }) => (state.data?.options['verified'] === false ? NOT_VERIFIED_MS : Number.POSITIVE_INFINITY),
     enabled: name !== undefined,
   })
 }

@@ -4,6 +4,8 @@ import type {
   DeliveryState,
   Destination,
   DestinationWritten,
+  FieldOptions,
+  FieldOptionsWanted,
 } from '@millrace/api-types'
 import { useQuery } from '@tanstack/react-query'
 import { api } from './client.ts'
@@ -57,6 +59,14 @@ export function useDeleteDestination() {
 export function useTestConnection() {
   return useWriting(
     (body: ConnectionTestWritten) => api<ConnectionTest>('POST', `${DESTINATIONS}/test-connection`, { body }),
+    [],
+  )
+}
+
+/** Asks the service of a catalog type for the choices of a field. */
+export function useFieldOptions() {
+  return useWriting(
+    (body: FieldOptionsWanted) => api<FieldOptions>('POST', `${DESTINATIONS}/field-options`, { body }),
     [],
   )
 }

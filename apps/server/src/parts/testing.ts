@@ -8,7 +8,7 @@ import {
 } from '@millrace/control-plane'
 import type { DestinationRegistry } from '@millrace/destinations'
 import { type Clock, RateLimiter } from '@millrace/std'
-import { connectionTestRoute, fieldOptionsRoute, testApiRoutes } from '@millrace/test-api'
+import { authorizationRoutes, connectionTestRoute, fieldOptionsRoute, testApiRoutes } from '@millrace/test-api'
 import type { Sandboxes } from '@millrace/transformations'
 import type { Settings } from '../config/settings.ts'
 import type { Ending } from '../ending.ts'
@@ -67,7 +67,7 @@ export function openTesting(needs: TestingNeeds): Part {
         logger,
       }),
     ],
-    v2Routes: [connectionTestRoute(common), fieldOptionsRoute(common)],
+    v2Routes: [connectionTestRoute(common), fieldOptionsRoute(common), authorizationRoutes(common)],
     [Symbol.asyncDispose]: async () => {},
   }
 }

@@ -12,6 +12,7 @@ import { titleOf } from '../../components/states/read-state.ts'
 import { Shown } from '../../components/states/shown.tsx'
 import { PageHead } from '../../shell/page-head.tsx'
 import { PageMissing } from '../../shell/page-missing.tsx'
+import { destinationTexts } from '../../texts.ts'
 import { DestinationActions } from './destination-actions.tsx'
 import type { DestinationTabProps } from './destination-tab-props.ts'
 
@@ -99,6 +100,7 @@ function DestinationMeta({ destination }: DestinationTabProps) {
     <>
       <span>{definition?.displayName ?? destination.type}</span>
       <StateMark kind={kind}>{word}</StateMark>
+      {definition?.options['verified'] === false && <StateMark kind="behind">{destinationTexts.notVerified}</StateMark>}
       <ShownId id={destination.id} />
     </>
   )

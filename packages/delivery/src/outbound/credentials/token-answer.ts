@@ -28,7 +28,7 @@ export function tokenAnswer(result: Ended): TokenAnswer {
     const text = `[ETOKEN] :: the token endpoint answered ${status}`
     return { failure: { kind: 'no_answer', status, text, isTimeout: false, durationMs } }
   }
-  const body = parsed(result.text)
+  const body = parsedBody(result.text)
   const refused = (why: string): TokenAnswer => ({
     failure: { kind: 'unauthorised', status: 401, text: `[EAUTH] :: authorization failed: ${why}`, durationMs },
   })
@@ -67,7 +67,7 @@ function short(text: string): string {
   return text.replace(/[^\x20-\x7e]+/g, ' ').slice(0, MAX_DESCRIPTION_LENGTH)
 }
 
-function parsed(text: string): JsonValue | undefined {
+export function parsedBody(text: string): JsonValue | undefined {
   try {
     return JSON.parse(text) as JsonValue
   } catch {

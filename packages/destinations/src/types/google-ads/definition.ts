@@ -1,5 +1,6 @@
 import type { JsonObject } from '@millrace/protocol'
 import { cloudDefinition } from '../../cloud-definition.ts'
+import { REFRESH_TOKEN } from '../../config/authorization.ts'
 
 const ACCOUNT: JsonObject = {
   type: 'string',
@@ -57,6 +58,7 @@ export const definition = cloudDefinition({
     },
   },
   uiConfig: {
+    authorization: { variable: REFRESH_TOKEN },
     fields: [
       { key: 'customerId', label: 'Customer ID', help: 'The Google Ads account that gets the conversions.' },
       {

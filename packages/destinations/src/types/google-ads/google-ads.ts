@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject, type StoredEvent } from '@millrace/protocol'
+import { ownAppAuthorization } from '../../config/authorization.ts'
 import { refreshTokenGrant, TOKEN_HEADER } from '../../config/oauth.ts'
 import type { DestinationModule, TransformContext } from '../../definition.ts'
 import { trackName } from '../../event/event-facts.ts'
@@ -6,6 +7,8 @@ import { type RequestObject, requestObject } from '../../requests/request-object
 import { batches } from './batches.ts'
 import { conversion } from './conversion.ts'
 import { definition } from './definition.ts'
+
+const TOKEN_URL = 'https://oauth2.googleapis.com/token'
 
 /**
  * Sends conversions to Google Ads by the Data Manager API.
@@ -16,7 +19,15 @@ export const destination: DestinationModule = {
   definition,
   transform,
   wants,
-  tokenGrant: (config) => refreshTokenGrant(config, 'https://oauth2.googleapis.com/token'),
+  tokenGrant: (config) => refreshTokenGrant(config, TOKEN_URL),
+  authorization: (config) =>
+    ownAppAuthorization(config, {
+      authorizeUrl: 'https://accounts.google.com/o/oauth2/v2/auth',
+      tokenUrl: TOKEN_URL,
+      scope: 'https://www.googleapis.com/auth/datamanager',
+      // Without them Google issues a refresh token at the first consent only.
+      params: { access_type: 'offline', prompt: 'consent' },
+    }),
   batches,
 }
 

@@ -1,5 +1,6 @@
 import type { JsonObject } from '@millrace/protocol'
 import { cloudDefinition } from '../../cloud-definition.ts'
+import { REFRESH_TOKEN } from '../../config/authorization.ts'
 import { whereIs } from '../../config/schema-conditions.ts'
 
 const TEXT: JsonObject = { type: 'string', minLength: 1 }
@@ -59,6 +60,7 @@ export const definition = cloudDefinition({
     allOf: [whereIs('oauthGrant', 'refresh_token', { required: ['oauthRefreshToken'] })],
   },
   uiConfig: {
+    authorization: { variable: REFRESH_TOKEN, where: { oauthGrant: 'refresh_token' } },
     fields: [
       { key: 'instanceUrl', label: 'My Domain URL', help: 'For example https://cinema.my.salesforce.com' },
       {

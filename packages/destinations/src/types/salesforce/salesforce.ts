@@ -1,4 +1,5 @@
-import type { JsonObject, StoredEvent, TokenGrant } from '@millrace/protocol'
+import type { Authorization, JsonObject, StoredEvent, TokenGrant } from '@millrace/protocol'
+import { ownAppAuthorization } from '../../config/authorization.ts'
 import { clientCredentials, refreshTokenGrant, requiredText, TOKEN_HEADER } from '../../config/oauth.ts'
 import type { DestinationModule, TransformContext } from '../../definition.ts'
 import { userId, userTraits } from '../../event/event-facts.ts'
@@ -17,6 +18,7 @@ export const destination: DestinationModule = {
   transform,
   testConnection,
   tokenGrant,
+  authorization,
   classify,
   batches,
 }
@@ -49,6 +51,16 @@ function testConnection({ config }: TransformContext): RequestObject {
     method: 'GET',
     endpoint: `${originOf(config)}/services/data/${API_VERSION}/`,
     headers: { authorization: TOKEN_HEADER },
+  })
+}
+
+/** The page of the web server flow, for `oauthGrant` refresh_token. */
+function authorization(config: JsonObject): Authorization {
+  const services = `${originOf(config)}/services/oauth2`
+  return ownAppAuthorization(config, {
+    authorizeUrl: `${services}/authorize`,
+    tokenUrl: `${services}/token`,
+    scope: 'api refresh_token',
   })
 }
 

@@ -73,6 +73,7 @@ function SavedForm({ definition, destination }: DestinationTabProps & { readonly
         config={written.config}
         saved={saved.config}
         faults={faults}
+        destinationId={destination.id}
         disabled={!mayEdit}
         onChange={(config) => change({ config })}
       />

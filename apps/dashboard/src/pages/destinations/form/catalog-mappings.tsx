@@ -2,8 +2,11 @@ import { Button } from '@mantine/core'
 import type { DestinationDefinition } from '@millrace/api-types'
 import type { JsonObject } from '@millrace/protocol/json'
 import { useDestinationDefinition } from '../../../api/destination-definitions.ts'
+import { StateMark } from '../../../components/state-mark.tsx'
 import { Shown } from '../../../components/states/shown.tsx'
+import { destinationTexts } from '../../../texts.ts'
 import styles from '../destinations.module.css'
+import { MappingChoices } from './mapping-choices.tsx'
 import {
   defaultMappings,
   mappingsIn,
@@ -15,17 +18,31 @@ import {
 interface CatalogMappingsProps {
   readonly name: string
   readonly config: JsonObject
+  /** Of a saved one, so that masks stand for its secrets. */
+  readonly destinationId: string | undefined
   readonly disabled: boolean
   readonly onChange: (config: JsonObject) => void
 }
 
 /** What the mappings of a catalog type may be: each can be added to those above, and changed there. */
-export function CatalogMappings({ name, config, disabled, onChange }: CatalogMappingsProps) {
+export function CatalogMappings({ name, config, destinationId, disabled, onChange }: CatalogMappingsProps) {
   const reading = useDestinationDefinition(name)
   return (
     <Shown of={reading} thing="Destination definition" id={name}>
       {(definition) => (
         <section className={styles.mappings} aria-label="Prepared mappings">
+          {definition.options['verified'] === false && (
+            <p className={styles.notVerified}>
+              <StateMark kind="behind">{destinationTexts.notVerified}</StateMark> {destinationTexts.notVerifiedMeaning}
+            </p>
+          )}
+          <MappingChoices
+            definition={definition}
+            config={config}
+            destinationId={destinationId}
+            disabled={disabled}
+            onChange={onChange}
+          />
           <p className={styles.dim}>{sentence(definition, config)}</p>
           <ul className={styles.prepared}>
             {preparedMappings(definition).map((prepared) => (

@@ -6,6 +6,7 @@ import { ConfigForm } from '../../../components/form/config-form.tsx'
 import { losesSecrets } from '../../../components/form/origin-change.ts'
 import { destinationTexts } from '../../../texts.ts'
 import styles from '../destinations.module.css'
+import { AccountConnection } from './account-connection.tsx'
 import { CatalogMappings } from './catalog-mappings.tsx'
 
 interface ConfigFieldsProps {
@@ -14,12 +15,22 @@ interface ConfigFieldsProps {
   /** What was read; empty of a new one. */
   readonly saved: JsonObject
   readonly faults: Readonly<Record<string, string>>
+  /** Of a saved one. */
+  readonly destinationId?: string
   readonly disabled?: boolean
   readonly onChange: (config: JsonObject) => void
 }
 
 /** The variables of a type, with the warning that a new address takes the saved secrets away. */
-export function ConfigFields({ definition, config, saved, faults, disabled, onChange }: ConfigFieldsProps) {
+export function ConfigFields({
+  definition,
+  config,
+  saved,
+  faults,
+  destinationId,
+  disabled,
+  onChange,
+}: ConfigFieldsProps) {
   const fields = useMemo(() => configFields(definition), [definition])
   const [added, setAdded] = useState(0)
   return (
@@ -41,10 +52,18 @@ export function ConfigFields({ definition, config, saved, faults, disabled, onCh
         disabled={disabled ?? false}
         onChange={onChange}
       />
+      <AccountConnection
+        definition={definition}
+        config={config}
+        destinationId={destinationId}
+        disabled={disabled ?? false}
+        onChange={onChange}
+      />
       {definition.options['catalog'] === true && (
         <CatalogMappings
           name={definition.name}
           config={config}
+          destinationId={destinationId}
           disabled={disabled ?? false}
           onChange={(written) => {
             setAdded(added + 1)

@@ -1,0 +1,127 @@
+import { authorizationOf, overriddenConfig } from '@millrace/destinations'
+import { ApiError } from '@millrace/openapi'
+import { exchangedCode } from '@millrace/pipeline'
+import { type Authorization, formatTime, type JsonObject } from '@millrace/protocol'
+import type { FastifyPluginAsync } from 'fastify'
+import { askedType } from './asked-configuration.ts'
+import { AUTHORIZATION_IN_WORDS, FINISH_IN_WORDS } from './authorization.openapi.ts'
+import { Authorizations, type PendingAuthorization } from './authorizations.ts'
+import type { FieldOptionsOptions } from './field-options-route.ts'
+import { maskingOf } from './shown-report.ts'
+import { TimeLimit } from './time-limit.ts'
+
+const TIMEOUT_MS = 30_000
+/** Page of the dashboard to which services send people back. */
+const RETURN_PATH = '/ui/oauth'
+
+/**
+ * POST /v2/destinations/authorization and …/authorization/finish, to be registered below /v2.
+ *
+ * @see contracts/destinations.md §7e
+ */
+export function authorizationRoutes(options: FieldOptionsOptions): FastifyPluginAsync {
+  const authorizations = new Authorizations(options.clock)
+  const audited = { action: 'test', kind: 'destination' } as const
+  return async (app) => {
+    app.post('/destinations/authorization', { config: { audited, describe: AUTHORIZATION_IN_WORDS } }, (request) => {
+      const body = request.body as JsonObject
+      const asked = askedAuthorization(body, request.actor.role === 'admin', options)
+      request.audit({ ...audited, resourceId: asked.destinationId, diff: [] })
+      const { url, state, expiresAt } = authorizations.begin({ ...asked, actorId: request.actor.user.id })
+      return { url, state, expiresAt: formatTime(expiresAt) }
+    })
+    app.post(
+      '/destinations/authorization/finish',
+      { config: { audited, describe: FINISH_IN_WORDS } },
+      async (request, reply) => {
+        const { state, code, ...others } = request.body as JsonObject
+        const [unknown] = Object.keys(others)
+        if (unknown !== undefined) throw new ApiError('bad_request', `Unknown member: ${unknown}`)
+        if (typeof state !== 'string' || state === '') throw new ApiError('bad_request', 'state is required')
+        if (typeof code !== 'string' || code === '') throw new ApiError('bad_request', 'code is required')
+        const pending = authorizations.take(state, request.actor.user.id)
+        if (pending === undefined) {
+          throw new ApiError('bad_request', 'The authorization is unknown or older than 10 minutes: start it again')
+        }
+        request.audit({ ...audited, resourceId: null, diff: [] })
+        reply.header('cache-control', 'no-store')
+        return exchanged(pending, code, options)
+      },
+    )
+  }
+}
+
+/** @throws ApiError */
+function askedAuthorization(body: JsonObject, mayCarry: boolean, options: FieldOptionsOptions) {
+  const { module, config, saved } = askedType(body, ['redirectUri'], options)
+  const { redirectUri } = body
+  if (typeof redirectUri !== 'string' || !isReturnAddress(redirectUri)) {
+    throw new ApiError('bad_request', `redirectUri must be an address of this dashboard that ends in ${RETURN_PATH}`)
+  }
+  const savedConfig = saved?.config ?? {}
+  const override = overriddenConfig(module, savedConfig, config, mayCarry)
+  const authorization = authorizationIn(module, override.config)
+  const savedUrl = saved === undefined ? authorization.tokenUrl : savedTokenUrl(module, saved.config)
+  const tokenOrigin = URL.parse(savedUrl ?? '')?.origin
+  const masking = maskingOf(module, savedConfig, override, { usedCredentials: [], derivedSecrets: [] }, true)
+  return { authorization, redirectUri, tokenOrigin, masking, destinationId: saved?.id ?? null }
+}
+
+function authorizationIn(module: Parameters<typeof authorizationOf>[0], config: JsonObject) {
+  try {
+    const authorization = authorizationOf(module, config)
+    if (authorization !== undefined) return onTheWeb(authorization)
+  } catch (error) {
+    throw new ApiError('invalid_config', 'Invalid config', { details: { path: '', message: (error as Error).message } })
+  }
+  throw new ApiError('bad_request', `${module.definition.name} has no authorization by a page of its service`)
+}
+
+/**
+ * The configuration may be one that was never checked: a page at `javascript:…` would run as a script of the dashboard that links to it.
+ *
+ * @throws Error
+ */
+function onTheWeb(authorization: Authorization): Authorization {
+  for (const address of [authorization.authorizeUrl, authorization.tokenUrl]) {
+    const url = URL.parse(address)
+    const isOnTheWeb = url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === ''
+    if (!isOnTheWeb) throw new Error('The address of the service must begin with https:// or http://, without a user')
+  }
+  return authorization
+}
+
+/** Of a saved destination only the saved address may be on loopback, as in a connection test. */
+function savedTokenUrl(module: Parameters<typeof authorizationOf>[0], config: JsonObject): string | undefined {
+  try {
+    return authorizationOf(module, config)?.tokenUrl
+  } catch {
+    return undefined
+  }
+}
+
+function isReturnAddress(text: string): boolean {
+  const url = URL.parse(text)
+  const isPlain = url?.search === '' && url.hash === '' && url.username === '' && url.password === ''
+  return isPlain && /^https?:$/.test(url.protocol) && url.pathname.endsWith(RETURN_PATH)
+}
+
+async function exchanged(
+  { authorization, redirectUri, verifier, tokenOrigin, masking }: PendingAuthorization,
+  code: string,
+  { newClient, clock, version }: FieldOptionsOptions,
+): Promise<{ refreshToken: string | null; error: string | null }> {
+  const client = { ...authorization, clientAuth: 'post' } as const
+  const userAgent = `Millrace/${version}`
+  const sender = newClient()
+  using limit = new TimeLimit(clock, clock.monotonic(), TIMEOUT_MS)
+  try {
+    const brought = { code, redirectUri, verifier }
+    const issued = await exchangedCode(client, brought, { tokenOrigin, userAgent }, { sender, signal: limit.signal })
+    return 'failure' in issued
+      ? { refreshToken: null, error: masking.text(issued.failure) }
+      : { refreshToken: issued.refreshToken, error: null }
+  } finally {
+    await sender.close()
+  }
+}
