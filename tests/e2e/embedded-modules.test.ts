@@ -22,7 +22,7 @@ const CLUSTER_ONLY = [
 const NOT_IN_DELIVERY = [
   /\/packages\/(control-plane|gateway|openapi)\/(?!src\/resources\/source\.ts)/,
   /\/node_modules\/(kysely|ajv|fastify|@sinclair|typebox)\//,
-  /\/transformations\/src\/host\//,
+  /\/transformations\/src\/host\/(?!payload\.ts)/,
   /\/destinations\/src\/types\/(?!webhook\/)/,
 ]
 

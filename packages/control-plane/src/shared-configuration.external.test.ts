@@ -57,6 +57,19 @@ test('a removed token is refused, and a lower role applies, in other processes',
   expect(following.plane.snapshot(), 'accounts do not replace the configuration').toBe(snapshot)
 })
 
+test('what one process has made, another one changes and connects at once', async () => {
+  await using making = await openPlane()
+  await using changing = await openPlane(silent)
+  for (let round = 0; round < 5; round++) {
+    const source = await making.source()
+    const destination = await making.destination()
+    const ends = { sourceId: source.id, destinationId: destination.id }
+    const { connection } = await changing.ok('POST', '/v2/connections', ends)
+    await making.ok('DELETE', `/v2/connections/${connection.id}`)
+    await changing.ok('PUT', `/v2/sources/${source.id}`, { name: `Renamed ${round}` })
+  }
+})
+
 test('writes of several processes at once are all decided on the newest state, and none is lost', async () => {
   const planes = await Promise.all([openPlane(), openPlane(), openPlane()])
   const before = planes[0].plane.snapshot().sources.size

@@ -99,6 +99,21 @@ describe('times at take-up', () => {
     )
   })
 
+  test('a text as long as the one form, but in another form, is written anew', () => {
+    for (const sentAt of [
+      '2026-03-04t09:15:28.400Z',
+      '2026-03-04 09:15:28.400Z',
+      '2026-03-04T09:15:28,400Z',
+      '2026-03-04T09:15:28.400z',
+      '2026-03-04T10:15:28.4+01',
+    ]) {
+      expect(sentAt).toHaveLength(24)
+      check({ sentAt }, { sentAt: sent, timestamp: '2026-03-04T09:15:35.400Z' })
+    }
+    // As long, in the same places the same letters, and no time.
+    check({ sentAt: '2026-03-94T09:15:28.400Z' }, {})
+  })
+
   test('absurd clocks never lead to a time that RFC 3339 cannot write', () => {
     const extremes = [
       '0000-01-01',

@@ -11,6 +11,7 @@ export {
 export type {
   EventResult,
   InputEvent,
+  PackedRun,
   Run,
   RunResult,
   RunTrouble,

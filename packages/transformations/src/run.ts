@@ -22,6 +22,13 @@ export interface Run {
   readonly countsWaits?: true
 }
 
+/** A run whose events are packed already, as they cross to the process that runs the code. */
+export interface PackedRun extends Omit<Run, 'events'> {
+  readonly count: number
+  /** Of `packedEvents`. */
+  readonly texts: readonly [events: string, metadata: string]
+}
+
 export interface InputEvent {
   readonly event: JsonObject
   /**

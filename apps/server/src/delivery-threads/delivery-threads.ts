@@ -130,7 +130,7 @@ function startThread(
 function hostPort({ sandboxes, controlPlane, tokens }: ThreadNeeds) {
   const { port1, port2 } = new MessageChannel()
   const calls: HostCalls = {
-    runCode: (run) => sandboxes.run({ ...run, credentials: controlPlane.credentials.values() }),
+    runCode: (run) => sandboxes.runPacked({ ...run, credentials: controlPlane.credentials.values() }),
     takeToken: (request) => tokens.take(request),
     putToken: (result) => tokens.put(result),
   }

@@ -179,6 +179,7 @@ export class Workspace {
   }
 
   async #carryOut<T>(by: Author, decide: (moment: ChangeBase) => Decision<T> | Promise<Decision<T>>): Promise<T> {
+    await this.#catchUp()
     for (let retries = 0; ; retries++) {
       const at = this.nextTime()
       const nextRevision = this.#version.revision + 1
@@ -208,6 +209,15 @@ export class Workspace {
   async #beside(changes: readonly Change[], revision: number): Promise<WriteBeside | undefined> {
     if (!this.#store.isShared || !changes.some(isConfiguration)) return undefined
     return this.#deliveries.beside?.(this.#applied(this.#state, changes, revision).snapshot)
+  }
+
+  /** What another process has just made must not be refused as unknown. */
+  async #catchUp(): Promise<void> {
+    if (!this.#store.isShared) return
+    const stored = await this.#store.version().catch((error: unknown) => {
+      throw unavailable(error)
+    })
+    if (stored.commits !== this.#version.commits) await this.#reload()
   }
 
   /** Replaces the state with the stored one, as a start does. */

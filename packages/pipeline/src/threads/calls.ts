@@ -1,7 +1,7 @@
 import type { SharedTokens } from '@millrace/delivery'
 import type { Offset, OffsetRange } from '@millrace/log'
 import type { RecordHeader, StoredEvent } from '@millrace/protocol'
-import type { Run, RunResult } from '@millrace/transformations'
+import type { PackedRun, RunResult } from '@millrace/transformations'
 import type { Delivery } from '../delivery/delivered-listeners.ts'
 import type { DeliveryCounts } from '../delivery/delivery-metrics.ts'
 import type { LiveResult } from '../events/live-view.ts'
@@ -53,8 +53,11 @@ export type ShardCalls = { [Name in Forwarded]: (request: Parameters<Shard[Name]
 
 /** Calls from a delivery thread to the main thread. */
 export type HostCalls = {
-  /** Runs user code in the sandboxes of the process; credentials are added there. */
-  runCode(run: Omit<Run, 'credentials'>): Promise<RunResult>
+  /**
+   * Runs user code in the sandboxes of the process; credentials are added there. The events cross as the texts that the sandbox
+   * gets, so that the main thread neither clones nor writes them.
+   */
+  runCode(run: Omit<PackedRun, 'credentials'>): Promise<RunResult>
   /** The access tokens of the process. */
   takeToken(request: Parameters<SharedTokens['take']>[0]): ReturnType<SharedTokens['take']>
   putToken(result: Parameters<SharedTokens['put']>[0]): void

@@ -1,6 +1,7 @@
 import { type ConnectedDeliveryStore, openSharedLimits } from '@millrace/delivery'
 import type { ThreadEventLog } from '@millrace/log'
 import { answerCalls, notifyCaller, type PortCalls } from '@millrace/std'
+import { packedEvents } from '@millrace/transformations/payload'
 import { deliveryOf } from '../delivery/delivered-listeners.ts'
 import { DeliveryMetrics } from '../delivery/delivery-metrics.ts'
 import type { Configuration } from '../following/configuration.ts'
@@ -46,7 +47,8 @@ export function serveShard(served: ServedShard): void {
   let limits: SharedLimits = new Map()
 
   const userCode: LiveUserCodeAccess = {
-    run: ({ credentials: _, ...run }) => host.call('runCode', run),
+    run: ({ credentials: _, events, ...run }) =>
+      host.call('runCode', { ...run, count: events.length, texts: packedEvents(events) }),
     credentials: () => NO_CREDENTIALS,
     capturesLogs: (transformationId) => watched.capturing.includes(transformationId),
     onLog: (transformationId, line) => tellHost({ kind: 'logged line', transformationId, line }),

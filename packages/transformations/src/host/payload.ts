@@ -1,10 +1,10 @@
 import type { JsonObject } from '@millrace/protocol'
 import type { SharedMetadata } from '../messages.ts'
-import type { EventResult, InputEvent, Run, RunResult, StepFlow, StepResult } from '../run.ts'
+import type { EventResult, InputEvent, PackedRun, RunResult, StepFlow, StepResult } from '../run.ts'
 import type { StepOutputs } from './child-messages.ts'
 
 /** The two texts by which a batch crosses: events and metadata. */
-export function payloadOf(events: readonly InputEvent[]): [string, string] {
+export function packedEvents(events: readonly InputEvent[]): PackedRun['texts'] {
   const shared = new Map<JsonObject, number>()
   const use = events.map(({ metadata }) => {
     const known = shared.get(metadata)
@@ -20,18 +20,21 @@ export function payloadOf(events: readonly InputEvent[]): [string, string] {
   return [JSON.stringify(events.map(({ event }) => event)), JSON.stringify(metadata)]
 }
 
+/** What results are read with. */
+type Started = Pick<PackedRun, 'count' | 'mode' | 'steps'>
+
 /** Results by event. If any output of an event failed in a later step, the whole event has failed (contracts/transformations.md §6). */
-export function resultsOf(run: Run, steps: readonly StepOutputs[]): Pick<RunResult, 'results' | 'flow'> {
+export function resultsOf(run: Started, steps: readonly StepOutputs[]): Pick<RunResult, 'results' | 'flow'> {
   const last = steps.length === run.steps.length ? steps.at(-1)! : undefined
-  const results = run.events.map((_, event) => {
+  const results = Array.from({ length: run.count }, (_, event) => {
     const result = resultOf(run, steps, last, event)
     return run.mode === 'test' ? { ...result, steps: stepsOf(run, steps, event) } : result
   })
   return { results, flow: flowOf(run, steps) }
 }
 
-function flowOf({ events }: Run, steps: readonly StepOutputs[]): StepFlow[] {
-  let comingIn = events.length
+function flowOf({ count }: Started, steps: readonly StepOutputs[]): StepFlow[] {
+  let comingIn = count
   return steps.map(({ count: out, errors }) => {
     const flow = { in: comingIn, out, errors: errors.size }
     comingIn = out
@@ -39,7 +42,12 @@ function flowOf({ events }: Run, steps: readonly StepOutputs[]): StepFlow[] {
   })
 }
 
-function resultOf(run: Run, steps: readonly StepOutputs[], last: StepOutputs | undefined, event: number): EventResult {
+function resultOf(
+  run: Started,
+  steps: readonly StepOutputs[],
+  last: StepOutputs | undefined,
+  event: number,
+): EventResult {
   for (const [at, { errors }] of steps.entries()) {
     const error = errors.get(event)
     if (error === undefined) continue
@@ -50,7 +58,7 @@ function resultOf(run: Run, steps: readonly StepOutputs[], last: StepOutputs | u
   return events.length === 0 ? { dropped: true } : { events, sizeBytes: events.length * last!.outputBytes }
 }
 
-function stepsOf(run: Run, steps: readonly StepOutputs[], event: number): StepResult[] {
+function stepsOf(run: Started, steps: readonly StepOutputs[], event: number): StepResult[] {
   const results: StepResult[] = []
   for (const [at, { outputs, errors }] of steps.entries()) {
     const { transformationId, versionId } = run.steps[at]!

@@ -2,10 +2,10 @@ import type { Clock, Logger, Timer } from '@millrace/std'
 import type { CheckedCode, CheckResult, LibraryCode } from '../code.ts'
 import type { TransformFetch } from '../fetch.ts'
 import { KILL_GRACE_MS, type TransformationLimits } from '../limits.ts'
-import type { EventResult, Run, RunResult, TroubleKind } from '../run.ts'
+import type { EventResult, PackedRun, Run, RunResult, TroubleKind } from '../run.ts'
 import { CredentialMask } from './credential-mask.ts'
 import { FairTurns } from './fair-turns.ts'
-import { payloadOf, resultsOf } from './payload.ts'
+import { packedEvents, resultsOf } from './payload.ts'
 import { Penalties } from './penalties.ts'
 import { type RunEnd, runInWorker } from './run-in-worker.ts'
 import { SandboxRegistry } from './sandbox-registry.ts'
@@ -125,7 +125,17 @@ export class Sandboxes {
    * Runs a batch. Batches of one key run one after the other, in the order of the calls; a batch whose code fails or
    * faults is a result and no exception.
    */
-  async run(run: Run): Promise<RunResult> {
+  run({ events, ...run }: Run): Promise<RunResult> {
+    // Packed when its turn comes: until then the events are in memory once.
+    return this.#inTurn({ ...run, count: events.length, texts: () => packedEvents(events) })
+  }
+
+  /** The same for events that another thread has packed. */
+  runPacked({ texts, ...run }: PackedRun): Promise<RunResult> {
+    return this.#inTurn({ ...run, texts: () => texts })
+  }
+
+  async #inTurn(run: WaitingRun): Promise<RunResult> {
     const key = run.mode === 'live' ? run.key : `test ${++this.#freshSandboxes}`
     const own = this.#runs.get(key) ?? new FairTurns(1)
     this.#runs.set(key, own)
@@ -158,9 +168,9 @@ export class Sandboxes {
     await Promise.all(this.#workers().map((worker) => worker.stop()))
   }
 
-  async #run(run: Run, key: string): Promise<RunResult> {
+  async #run(run: WaitingRun, key: string): Promise<RunResult> {
     const { clock, limits, fetch, logger } = this.#options
-    const texts = payloadOf(run.events)
+    const texts = run.texts()
     const worker = await this.#turnOf(run, key)
     this.#registry.begin(key, worker, clock.monotonic())
     this.#startSweeping()
@@ -174,7 +184,7 @@ export class Sandboxes {
         versionIds: run.steps.map(({ versionId }) => versionId),
         credentialsId: this.#credentialsId(run.credentials),
         captureLogs: run.captureLogs,
-        count: run.events.length,
+        count: run.count,
       },
       texts,
       code: run.steps,
@@ -198,7 +208,7 @@ export class Sandboxes {
     return this.#resultOf(run, ended)
   }
 
-  #resultOf(run: Run, ended: RunEnd): RunResult {
+  #resultOf(run: WaitingRun, ended: RunEnd): RunResult {
     const { end } = ended
     const told = end.kind === 'settled' ? end : { logs: [], loggedBy: [], loggedFor: [], usedCredentials: [] }
     const usedCredentials = told.usedCredentials.flatMap((name) => run.credentials.get(name) ?? [])
@@ -211,7 +221,7 @@ export class Sandboxes {
     return { results: results.map((each) => maskedErrors(each, mask)), flow, ...shown }
   }
 
-  #troubled(run: Run, { end, starved }: RunEnd, kind: TroubleKind) {
+  #troubled(run: WaitingRun, { end, starved }: RunEnd, kind: TroubleKind) {
     const isOwnFault = end.kind === 'settled' || end.isOwnFault
     if (starved === undefined) {
       this.#troubles[kind]++
@@ -226,7 +236,7 @@ export class Sandboxes {
   }
 
   /** @returns a worker whose turn it is. */
-  async #turnOf(run: Run, key: string): Promise<Worker> {
+  async #turnOf(run: WaitingRun, key: string): Promise<Worker> {
     const worker = this.#workerFor(run, key)
     if (worker.name !== 'live') {
       await worker.turn(key)
@@ -238,7 +248,7 @@ export class Sandboxes {
     }
   }
 
-  #workerFor(run: Run, key: string): Worker {
+  #workerFor(run: WaitingRun, key: string): Worker {
     if (run.mode === 'test') return this.#test
     if (this.#usage.isOverShare(key)) this.#penalties.add(key, 'over its share')
     if (this.#penalties.has(key)) return this.#penalty
@@ -279,9 +289,11 @@ export class Sandboxes {
   }
 }
 
-function failedForAll({ events, steps }: Run, error: string, isRetryable: boolean): RunResult['results'] {
+type WaitingRun = Omit<PackedRun, 'texts'> & { readonly texts: () => PackedRun['texts'] }
+
+function failedForAll({ count, steps }: WaitingRun, error: string, isRetryable: boolean): RunResult['results'] {
   const { transformationId, versionId } = steps[0]!
-  return events.map(() => ({ error, transformationId, versionId, isRetryable }))
+  return Array.from({ length: count }, () => ({ error, transformationId, versionId, isRetryable }))
 }
 
 function maskedErrors(result: EventResult, mask: CredentialMask): EventResult {

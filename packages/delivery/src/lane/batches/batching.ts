@@ -48,7 +48,7 @@ export class Batching {
   /** By number, oldest first. */
   readonly #filling = new Map<number, Batch>()
   /** The same, by stream and key. */
-  readonly #byKey: Map<string, Batch>[] = []
+  readonly #byKey = [new Map<string, Batch>(), new Map<string, Batch>(), new Map<string, Batch>()] as const
   #lastNumber = 0
   #joined = 0
   /** The batch that an event has joined last, if no batches were started since then. */
@@ -181,7 +181,8 @@ export class Batching {
   #join(event: LaneEvent, ready: ReadyRequests, now: number): boolean {
     const { part } = ready
     if (part === undefined || part.bytes > part.joiner.maxBytes) return false
-    const byKey = (this.#byKey[event.stream] ??= new Map())
+    this.#byKey[event.stream] ??= new Map()
+    const byKey = this.#byKey[event.stream]!
     let batch = byKey.get(part.key)
     if (batch !== undefined && !batch.hasRoomFor(part)) {
       if (!this.#start(now, (each) => each === batch)) return false
@@ -257,7 +258,7 @@ export class Batching {
   /** The batch no longer fills. */
   #ended(batch: Batch): void {
     this.#filling.delete(batch.number)
-    this.#byKey[batch.stream]!.delete(batch.key)
+    this.#byKey[batch.stream as 0 | 1 | 2].delete(batch.key)
     this.#joined -= batch.events.length
     this.#deps.memory.giveBack(batch.bytes)
   }
