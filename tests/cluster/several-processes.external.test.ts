@@ -24,7 +24,7 @@ beforeAll(async () => {
   destinationId = first.destination.id
   sources = [first.source]
   for (let n = 1; n < SOURCES; n++) {
-    const { source } = await ok(n % 2 === 0 ? one : two, 'POST', '/sources', { name: `Cinema ${n}`, type: 'HTTP' })
+    const { source } = await ok(one, 'POST', '/sources', { name: `Cinema ${n}`, type: 'HTTP' })
     await ok(one, 'POST', '/connections', { sourceId: source.id, destinationId })
     sources.push(source)
   }
@@ -187,11 +187,12 @@ test('a process that was stopped for twice its lease records nothing afterwards'
     .poll(async () => (await ok(two, 'GET', `/destinations/${destinationId}`)).destination.config.webhookUrl)
     .toBe(held.url)
   for (const [n, { writeKey }] of sources.entries()) await send(one, writeKey, [event(`paused-${n}`)])
-  await expect.poll(() => held.held).toBe(SOURCES)
+  await expect.poll(() => held.held).toBeGreaterThanOrEqual(SOURCES)
+  const inFlight = held.held
   two.signal('SIGSTOP')
   await expect.poll(() => owned(one), { timeout: 4 * LEASE_MS }).toBe(4)
   // The new owner sends again what the stopped one has in flight.
-  await expect.poll(() => held.held).toBeGreaterThan(SOURCES)
+  await expect.poll(() => held.held).toBeGreaterThan(inFlight)
   await delay(LEASE_MS)
   held.answer = () => 400
   two.signal('SIGCONT')
