@@ -306,13 +306,11 @@ export class Pipeline implements Shard {
     for (const record of records) {
       this.#index.add(partition, 0, record)
       if (live.isWatched) this.#showAccepted(partition, record)
-      let isPassed = true
       for (const delivery of this.#deliveries.ofSource(record.header.sourceId)) {
-        if (delivery.feed.offer(partition, record)) isPassed = false
+        delivery.feed.offer(partition, record)
         offered.add(delivery)
       }
       this.#deps.parsed.drop(record)
-      if (isPassed) this.#deps.parsed.passed(partition, record)
     }
     for (const { lane } of offered) lane.pump()
   }

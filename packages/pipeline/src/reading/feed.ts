@@ -118,17 +118,11 @@ export class Feed {
     return wentBack
   }
 
-  /**
-   * Takes a record from the shared reader, unless this lane is behind.
-   *
-   * @returns whether this lane needs to read the record later.
-   */
-  offer(partition: number, record: StoredRecord): boolean {
+  /** Takes a record from the shared reader, unless this lane is behind. */
+  offer(partition: number, record: StoredRecord): void {
     const { live } = this.#byPartition[partition]!
-    if (this.#isClosed) return false
-    if (!live.isAttached) return true
     // The lane may have read ahead of the shared reader before it rejoined.
-    if (record.offset < live.cursor.offset) return false
+    if (!live.isAttached || this.#isClosed || record.offset < live.cursor.offset) return
     let taken: number | undefined
     try {
       taken = this.#take(partition, LIVE, record, 0, Number.POSITIVE_INFINITY)
@@ -137,10 +131,9 @@ export class Feed {
       taken = this.#reached
       this.#fail(error as Error)
     }
-    if (taken === undefined) return false
+    if (taken === undefined) return
     live.isAttached = false
     live.cursor = { offset: record.offset, index: taken }
-    return true
   }
 
   /** Takes the events at its own place in the log that fit; call it when there may be room or new events. */

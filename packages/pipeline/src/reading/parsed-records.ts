@@ -39,19 +39,6 @@ export class ParsedRecords {
     return events
   }
 
-  /**
-   * All readers have passed the record. Its events then live no longer than their delivery; else the garbage collector would
-   * copy each of them once more.
-   */
-  passed(partition: number, { offset }: StoredRecord): void {
-    if (this.#events.size === 0) return
-    const key = `${partition}:${offset}`
-    const known = this.#events.get(key)
-    if (known === undefined) return
-    this.#events.delete(key)
-    this.#bytes -= known.bytes
-  }
-
   /** Takes events that are already parsed: the next read of the record need not parse its bytes. */
   keep(record: EventRecord, body: JsonObject): void {
     const bytes = record.body.length
