@@ -15,30 +15,8 @@ export function parseTime(value: unknown): number | undefined {
 export const EARLIEST_TIME = Date.parse('0000-01-01T00:00:00.000Z')
 export const LATEST_TIME = Date.parse('9999-12-31T23:59:59.999Z')
 
-/** Whether a text that `parseTime` can read has the format in outputs. */
-export function isOutputForm(text: unknown): boolean {
-  return (
-    typeof text === 'string' &&
-    text.length === 24 &&
-    text.charCodeAt(10) === LETTER_T &&
-    text.charCodeAt(19) === POINT &&
-    text.charCodeAt(23) === LETTER_Z
-  )
-}
-
 /** Formats a time as RFC 3339 in UTC with milliseconds and Z, the only format in outputs. */
 export function formatTime(ms: number): string {
-  // All events of a record were accepted at the same time.
-  if (ms !== latest.ms) {
-    latest.text = formatted(ms)
-    latest.ms = ms
-  }
-  return latest.text
-}
-
-const latest = { ms: Number.NaN, text: '' }
-
-function formatted(ms: number): string {
   const day = Math.floor(ms / MS_PER_DAY)
   const slot = formattedDays[day & DAY_SLOTS_MASK]!
   if (slot.day !== day) {
@@ -64,7 +42,6 @@ function formatted(ms: number): string {
 const ZERO = 48
 const COLON = 58
 const POINT = 46
-const LETTER_T = 84
 const LETTER_Z = 90
 
 // An event has about four times, nearly always of a few days and in our own format. A small cache of days makes this case
