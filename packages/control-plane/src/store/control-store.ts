@@ -42,6 +42,10 @@ export interface StoredVersion {
   readonly revision: number
 }
 
+export function isSameVersion(a: StoredVersion, b: StoredVersion): boolean {
+  return a.commits === b.commits && a.revision === b.revision
+}
+
 /**
  * Storage of the control plane: one workspace, read as a whole at the start and changed by commits.
  *

@@ -1,5 +1,5 @@
 import type { Clock, Logger, Timer } from '@millrace/std'
-import type { ControlStore, StoredVersion } from '../store/control-store.ts'
+import { type ControlStore, isSameVersion, type StoredVersion } from '../store/control-store.ts'
 
 const POLL_MS = 500
 
@@ -77,7 +77,7 @@ export class CommitFollower implements AsyncDisposable {
         this.#isHinted = false
         const askedAt = clock.monotonic()
         const stored = await store.version()
-        if (!areEqual(stored, current())) await catchUp()
+        if (!isSameVersion(stored, current())) await catchUp()
         this.#confirmedAt = askedAt
       } while (this.#isHinted && !this.#isClosed)
       if (this.#isFailing) logger.info({}, 'the configuration is up to date again')
@@ -87,8 +87,4 @@ export class CommitFollower implements AsyncDisposable {
       this.#isFailing = true
     }
   }
-}
-
-function areEqual(a: StoredVersion, b: StoredVersion): boolean {
-  return a.commits === b.commits && a.revision === b.revision
 }

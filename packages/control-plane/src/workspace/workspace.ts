@@ -7,6 +7,7 @@ import { unavailable } from '../refusals.ts'
 import type { Credential } from '../resources/credential.ts'
 import {
   type ControlStore,
+  isSameVersion,
   StaleStateError,
   type StoredState,
   type StoredVersion,
@@ -124,10 +125,7 @@ export class Workspace {
    * @throws if the state cannot be read; the state in memory stays.
    */
   catchUp(): Promise<void> {
-    const done = this.#last.then(async () => {
-      const { commits, revision } = await this.#store.version()
-      if (commits !== this.#version.commits || revision !== this.#version.revision) await this.#reload()
-    })
+    const done = this.#last.then(() => this.#takeOver())
     this.#last = done.catch(() => undefined)
     return done
   }
@@ -179,7 +177,12 @@ export class Workspace {
   }
 
   async #carryOut<T>(by: Author, decide: (moment: ChangeBase) => Decision<T> | Promise<Decision<T>>): Promise<T> {
-    await this.#catchUp()
+    // What another process has just made must not be refused as unknown.
+    if (this.#store.isShared) {
+      await this.#takeOver().catch((error: unknown) => {
+        throw unavailable(error)
+      })
+    }
     for (let retries = 0; ; retries++) {
       const at = this.nextTime()
       const nextRevision = this.#version.revision + 1
@@ -211,13 +214,9 @@ export class Workspace {
     return this.#deliveries.beside?.(this.#applied(this.#state, changes, revision).snapshot)
   }
 
-  /** What another process has just made must not be refused as unknown. */
-  async #catchUp(): Promise<void> {
-    if (!this.#store.isShared) return
-    const stored = await this.#store.version().catch((error: unknown) => {
-      throw unavailable(error)
-    })
-    if (stored.commits !== this.#version.commits) await this.#reload()
+  /** @throws if the store does not answer. */
+  async #takeOver(): Promise<void> {
+    if (!isSameVersion(await this.#store.version(), this.#version)) await this.#reload()
   }
 
   /** Replaces the state with the stored one, as a start does. */
