@@ -25,16 +25,21 @@ function laneOfShard(store: DeliveryStore, shard: number) {
   }
 }
 
-test('a writer that lost a shard writes nothing of it, learns of it, and writes the others', async () => {
-  await using schema = await deliveryTestSchema(TestSchema.open('fence'))
+/** A store that holds two shards under epoch 1, with a lane of each. */
+async function twoShards(schema: TestSchema) {
   const fence = new HeldShards([
     [0, 1],
     [1, 1],
   ])
-  await using opened = await openStore(schema, { fence })
-  const { store, pool } = opened
-  for (const shard of [0, 1]) await setEpoch(pool, shard, 1)
-  const lanes = [laneOfShard(store, 0), laneOfShard(store, 1)]
+  const opened = await openStore(schema, { fence })
+  for (const shard of [0, 1]) await setEpoch(opened.pool, shard, 1)
+  return { ...opened, fence, lanes: [laneOfShard(opened.store, 0), laneOfShard(opened.store, 1)] as const }
+}
+
+test('a writer that lost a shard writes nothing of it, learns of it, and writes the others', async () => {
+  await using schema = await deliveryTestSchema(TestSchema.open('fence'))
+  await using opened = await twoShards(schema)
+  const { store, pool, fence, lanes } = opened
   for (const lane of lanes) lane.deliver()
   await store.flush()
   expect(await written(pool, 'd1')).toEqual({ plain: 2, letters: 0, delivered: 2, position: 2 })
@@ -145,14 +150,8 @@ async function contents(pool: PostgresPool): Promise<Record<string, string>> {
 
 test('a replayed dead letter of a lost shard stays as it is', async () => {
   await using schema = await deliveryTestSchema(TestSchema.open('fence_replays'))
-  const fence = new HeldShards([
-    [0, 1],
-    [1, 1],
-  ])
-  await using opened = await openStore(schema, { fence })
-  const { store, pool } = opened
-  for (const shard of [0, 1]) await setEpoch(pool, shard, 1)
-  const lanes = [laneOfShard(store, 0), laneOfShard(store, 1)]
+  await using opened = await twoShards(schema)
+  const { store, pool, fence, lanes } = opened
   for (const lane of lanes) lane.giveUp()
   await store.flush()
   await store.jobs.createOfLetters({

@@ -1,15 +1,19 @@
 import type { Queries } from '@millrace/postgres'
 import { deadLetterId, rowOfDeadLetterId } from '../../dead-letter-id.ts'
-import type { DeadLetterFilter } from '../../dead-letter-store.ts'
 import type { LetterSelection, PartPlace } from '../../job-store.ts'
+import {
+  type DividedPart,
+  type LetterPart,
+  MAX_LOOKED_AT,
+  type PartStep,
+  partsOfLetters,
+} from '../../jobs/letter-part.ts'
 import { type JudgedLetter, letterJudge, needsPayload } from '../../letters/letter-judge.ts'
 import { compareLetters, type LetterStand, standOf } from '../../letters/letter-order.ts'
 import { OPEN } from '../letters/letter-rows.ts'
 import { IS_GONE, idValues, LETTERS_BY_ID, LETTERS_OF_RANGE, PLACES_OF_RANGE } from '../letters/letter-sql.ts'
 import type { StoredNames } from '../stored-names.ts'
 
-/** Maximum of letters read in one call. */
-export const MAX_LOOKED_AT = 5_000
 /** Letters of one query; events may be large. */
 const ROWS_WITHOUT_EVENTS = 1_000
 const ROWS_WITH_EVENTS = 100
@@ -17,33 +21,6 @@ const ROWS_WITH_EVENTS = 100
 const RANGES = 4
 
 type Reads = Pick<Queries, 'rows'>
-
-/** The selection of a part. */
-export interface LetterPart {
-  readonly destination: number
-  readonly partition: number
-  readonly filter: DeadLetterFilter
-  /** The job excludes later dead letters. */
-  readonly lastLetter: number
-  /** Ids, if the request listed some. */
-  readonly letters: readonly number[] | null
-}
-
-export interface PartStep {
-  /** Ids of open dead letters, in the order in which their events were accepted. */
-  readonly ids: readonly number[]
-  readonly place: PartPlace
-  readonly isAtEnd: boolean
-  /** Number of letters that were read. */
-  readonly lookedAt: number
-}
-
-/** A part of a new job: with the listed ids, or null for a filter. */
-export interface DividedPart {
-  readonly destination: number
-  readonly partition: number
-  readonly letters: readonly number[] | null
-}
 
 /**
  * Reads the open dead letters of one destination and partition ordered by place, which is the order per user in which they are
@@ -67,16 +44,10 @@ export class JobParts {
     }
     const named = new Map(selection.ids.map((id) => [rowOfDeadLetterId(id) ?? -1, id]))
     const rows = await queries.rows<NamedRow>(NAMED, idValues([...named.keys()]))
-    const letters = rows
-      .filter(({ id, dead_at, destination }) => {
-        return deadLetterId(id, dead_at) === named.get(id) && known.includes(destination)
-      })
-      .sort(compareLetters)
-    const parts = Map.groupBy(letters, ({ destination, partition }) => `${destination} ${partition}`)
-    return [...parts.values()].map((of) => {
-      const { destination, partition } = of[0]!
-      return { destination, partition, letters: of.map(({ id }) => id) }
+    const letters = rows.filter(({ id, dead_at, destination }) => {
+      return deadLetterId(id, dead_at) === named.get(id) && known.includes(destination)
     })
+    return partsOfLetters(letters)
   }
 
   /** The next dead letters, at most `limit`. */

@@ -1,7 +1,7 @@
 import type { Queries } from '@millrace/postgres'
 import type { Clock } from '@millrace/std'
 import { rowOfDeadLetterId } from '../../dead-letter-id.ts'
-import type { DeadLetterFilter, DeadLetterRow } from '../../dead-letter-store.ts'
+import type { DeadLetterRow } from '../../dead-letter-store.ts'
 import type { JourneyWrite } from '../../flush.ts'
 import type {
   ChangedJob,
@@ -15,6 +15,7 @@ import type {
   TakeLetters,
   TakenEvents,
 } from '../../job-store.ts'
+import { MAX_LOOKED_AT, type PlacedPart, placedPartOf, type StoredPart } from '../../jobs/letter-part.ts'
 import { DISCARDED_BY_PERSON } from '../../letters/letter-limits.ts'
 import { ENTRY_BYTES } from '../../outcome-block.ts'
 import type { ShardFence } from '../../shard-fence.ts'
@@ -37,7 +38,7 @@ import {
 } from '../outcomes/journey-rows.ts'
 import type { StoredNames } from '../stored-names.ts'
 import type { Transactions } from '../transactions.ts'
-import { JobParts, type LetterPart, MAX_LOOKED_AT } from './job-parts.ts'
+import { JobParts } from './job-parts.ts'
 import { jobOfId, jobsWhere } from './job-rows.ts'
 
 const FINAL: readonly JobState[] = ['done', 'cancelled', 'failed']
@@ -281,17 +282,8 @@ export class PostgresJobs implements JobStore {
     lock: string,
   ): Promise<PlacedPart[]> {
     const destination = await this.#options.names.sought(destinationId)
-    const rows = await queries.rows<PartRow>(`${PARTS} ${lock}`, [jobId, destination, partitions])
-    return rows.map((row) => ({
-      job: row.job,
-      destination: row.destination,
-      partition: row.partition,
-      isAtEnd: row.is_at_end,
-      filter: row.filter === null ? {} : (JSON.parse(row.filter) as DeadLetterFilter),
-      lastLetter: row.last_letter,
-      letters: row.letters === null ? null : (JSON.parse(row.letters) as number[]),
-      place: JSON.parse(row.place) as number[],
-    }))
+    const rows = await queries.rows<StoredPart>(`${PARTS} ${lock}`, [jobId, destination, partitions])
+    return rows.map(placedPartOf)
   }
 
   #where(end: string, values: readonly unknown[] = []): Promise<{ job: Job; number: number }[]> {
@@ -385,20 +377,3 @@ const WAITING_AT = `
   SELECT j."offset", j.idx FROM journey j
   JOIN json_to_recordset($3::json) AS row("offset" bigint, idx bigint) ON j."offset" = row."offset" AND j.idx = row.idx
   WHERE j.destination = $1 AND j.partition = $2 AND j.replay = 0 AND j.outcome = 'waiting'`
-
-interface PlacedPart extends LetterPart {
-  readonly job: number
-  readonly isAtEnd: boolean
-  readonly place: readonly number[]
-}
-
-interface PartRow {
-  readonly job: number
-  readonly destination: number
-  readonly partition: number
-  readonly is_at_end: boolean
-  readonly letters: string | null
-  readonly place: string
-  readonly filter: string | null
-  readonly last_letter: number
-}

@@ -1,43 +1,21 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { deadLetterId, rowOfDeadLetterId } from '../../dead-letter-id.ts'
-import { DEAD_LETTER_STATES, type DeadLetterFilter } from '../../dead-letter-store.ts'
+import { DEAD_LETTER_STATES } from '../../dead-letter-store.ts'
 import type { LetterSelection, PartPlace } from '../../job-store.ts'
+import {
+  type DividedPart,
+  type LetterPart,
+  MAX_LOOKED_AT,
+  type PartStep,
+  partsOfLetters,
+} from '../../jobs/letter-part.ts'
 import { type JudgedLetter, letterJudge, needsPayload } from '../../letters/letter-judge.ts'
 import { compareLetters, type LetterStand, standOf } from '../../letters/letter-order.ts'
 import type { LetterRanges } from '../letters/letter-ranges.ts'
 import { mergedBy } from '../outcomes/merged.ts'
 import { type StoredNames, soughtNames } from '../stored-names.ts'
 
-/** Maximum of rows read in one call: outcomes wait for it. */
-export const MAX_LOOKED_AT = 5_000
 const OPEN = DEAD_LETTER_STATES.indexOf('open')
-
-/** The selection of a part. */
-export interface LetterPart {
-  readonly destination: number
-  readonly partition: number
-  readonly filter: DeadLetterFilter
-  /** The job excludes later dead letters. */
-  readonly lastLetter: number
-  /** Rows by number, if the request listed ids. */
-  readonly letters: readonly number[] | null
-}
-
-export interface PartStep {
-  /** Rows of open dead letters, in the order in which their events were accepted. */
-  readonly rows: readonly number[]
-  readonly place: PartPlace
-  readonly isAtEnd: boolean
-  /** Number of rows that were read. */
-  readonly lookedAt: number
-}
-
-/** A part of a new job: with the listed rows, or null for a filter. */
-export interface DividedPart {
-  readonly destination: number
-  readonly partition: number
-  readonly letters: readonly number[] | null
-}
 
 /**
  * Reads the open dead letters of one destination and partition ordered by place, which is the order per user in which they are
@@ -77,15 +55,8 @@ export class JobParts {
         this.#partitions(destination).map((partition) => ({ destination, partition, letters: null })),
       )
     }
-    const rows = [...new Set(selection.ids)]
-      .flatMap((id) => this.#namedRow(id) ?? [])
-      .filter(({ destination }) => known.includes(destination))
-      .sort(compareLetters)
-    const parts = Map.groupBy(rows, ({ destination, partition }) => `${destination} ${partition}`)
-    return [...parts.values()].map((letters) => {
-      const { destination, partition } = letters[0]!
-      return { destination, partition, letters: letters.map(({ id }) => id) }
-    })
+    const letters = [...new Set(selection.ids)].flatMap((id) => this.#namedRow(id) ?? [])
+    return partsOfLetters(letters.filter(({ destination }) => known.includes(destination)))
   }
 
   /** The partitions in which a destination has dead letters, in order. */
@@ -118,14 +89,14 @@ export class JobParts {
   }
 
   #named(letters: readonly number[], from: number, limit: number): PartStep {
-    const rows: number[] = []
+    const ids: number[] = []
     let at = from
-    while (at < letters.length && rows.length < limit) {
+    while (at < letters.length && ids.length < limit) {
       const id = letters[at++]!
       const letter = (this.#statements.state.get(id) as { state: number } | undefined) ?? this.#ranges.get(id)
-      if (letter?.state === OPEN) rows.push(id)
+      if (letter?.state === OPEN) ids.push(id)
     }
-    return { rows, place: [at], isAtEnd: at === letters.length, lookedAt: at - from }
+    return { ids, place: [at], isAtEnd: at === letters.length, lookedAt: at - from }
   }
 
   #walk({ destination, partition, filter, lastLetter }: LetterPart, after: PartPlace, limit: number): PartStep {
@@ -135,16 +106,16 @@ export class JobParts {
     const hasEvents = needsPayload(filter)
     const found = (hasEvents ? walkWithEvent : walk).iterate(destination, partition, last.offset, last.idx, last.id)
     const packed = this.#ranges.byPlace(destination, last, hasEvents)
-    const rows: number[] = []
+    const ids: number[] = []
     let place = after
     let lookedAt = 0
     for (const row of mergedBy(found as unknown as Iterable<WalkedRow>, packed, (a, b) => compareLetters(a, b) < 0)) {
-      if (rows.length >= limit || lookedAt >= MAX_LOOKED_AT) return { rows, place, isAtEnd: false, lookedAt }
+      if (ids.length >= limit || lookedAt >= MAX_LOOKED_AT) return { ids, place, isAtEnd: false, lookedAt }
       lookedAt++
       place = [row.partition, row.offset, row.idx, row.id]
-      if (row.state === OPEN && row.id <= lastLetter && isWanted(row)) rows.push(row.id)
+      if (row.state === OPEN && row.id <= lastLetter && isWanted(row)) ids.push(row.id)
     }
-    return { rows, place, isAtEnd: true, lookedAt }
+    return { ids, place, isAtEnd: true, lookedAt }
   }
 }
 

@@ -1,21 +1,21 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { DEAD_LETTER_STATES, type DeadLetterFilter, type DeadLetterRow } from '../../dead-letter-store.ts'
+import { DEAD_LETTER_STATES, type DeadLetterRow } from '../../dead-letter-store.ts'
 import type {
   Job,
-  JobOver,
   JobState,
   JobStore,
-  LogSelection,
   NewLetterJob,
   NewLogJob,
   PartPlace,
   TakeLetters,
   TakenEvents,
 } from '../../job-store.ts'
+import { MAX_LOOKED_AT, type PlacedPart, placedPartOf, type StoredPart } from '../../jobs/letter-part.ts'
+import { jobOf, type StoredJob, type StoredJobPart } from '../../jobs/stored-job.ts'
 import type { DeadLetterTable } from '../letters/dead-letter-table.ts'
 import type { LetterRanges } from '../letters/letter-ranges.ts'
 import type { StoredNames } from '../stored-names.ts'
-import { JobParts, type LetterPart, MAX_LOOKED_AT } from './job-parts.ts'
+import { JobParts } from './job-parts.ts'
 
 const REPLAYING = DEAD_LETTER_STATES.indexOf('replaying')
 const MAX_KEPT = 10_000
@@ -117,20 +117,20 @@ export class JobTable {
   }
 
   get(id: string): Job | undefined {
-    const row = this.#statements.get.get(id) as JobRow | undefined
+    const row = this.#statements.get.get(id) as StoredJob | undefined
     return row && this.#job(row)
   }
 
   /** Newest first, those before number `before`; `next` is the place of the next page, null at the end. */
   list(limit: number, before: number | null): { jobs: Job[]; next: number | null } {
     const last = before ?? Number.MAX_SAFE_INTEGER
-    const rows = this.#statements.list.all(last, limit + 1) as unknown as JobRow[]
+    const rows = this.#statements.list.all(last, limit + 1) as unknown as StoredJob[]
     const next = rows.length > limit ? rows[limit - 1]!.number : null
     return { jobs: rows.slice(0, limit).map((row) => this.#job(row)), next }
   }
 
   unfinished(): Job[] {
-    return (this.#statements.unfinished.all() as unknown as JobRow[]).map((row) => this.#job(row))
+    return (this.#statements.unfinished.all() as unknown as StoredJob[]).map((row) => this.#job(row))
   }
 
   change(id: string, from: readonly JobState[], to: JobState, at: number) {
@@ -148,8 +148,8 @@ export class JobTable {
   } {
     const part = this.#part(jobId, destinationId, partition)
     if (part === undefined) return { count: 0, next: null }
-    const { rows, place, isAtEnd } = this.#parts.step(part, after, Number.POSITIVE_INFINITY)
-    return { count: rows.length, next: isAtEnd ? null : place }
+    const { ids, place, isAtEnd } = this.#parts.step(part, after, Number.POSITIVE_INFINITY)
+    return { count: ids.length, next: isAtEnd ? null : place }
   }
 
   setMatched(id: string, matched: number): void {
@@ -207,7 +207,7 @@ export class JobTable {
       const { place, isAtEnd } = step
       this.#statements.movePart.run(JSON.stringify(place), isAtEnd ? 1 : 0, part.job, part.destination, partition)
       job = part.job
-      rows.push(...step.rows)
+      rows.push(...step.ids)
       lookedAt += step.lookedAt
       if (!isAtEnd) return { job, rows, isAtEnd: false }
     }
@@ -216,51 +216,17 @@ export class JobTable {
 
   #part(id: string, destinationId: string, partition: number): PlacedPart | undefined {
     const destination = this.#names.find(destinationId) ?? -1
-    const row = this.#statements.part.get(id, destination, partition) as PartRow | undefined
-    if (row === undefined) return undefined
-    return {
-      job: row.job,
-      destination: row.destination,
-      partition,
-      isAtEnd: row.is_at_end === 1,
-      filter: row.filter === null ? {} : (JSON.parse(row.filter) as DeadLetterFilter),
-      lastLetter: row.last_letter,
-      letters: row.letters === null ? null : (JSON.parse(row.letters) as number[]),
-      place: JSON.parse(row.place) as number[],
-    }
+    const row = this.#statements.part.get(id, destination, partition) as StoredPart | undefined
+    return row && placedPartOf(row)
   }
 
-  #job(row: JobRow): Job {
+  #job(row: StoredJob): Job {
     const parts = this.#statements.parts.all(row.number) as unknown as JobPartRow[]
-    return {
-      id: row.id,
-      kind: row.kind,
-      state: row.state,
-      isDryRun: row.is_dry_run === 1,
-      ratePerSecond: row.rate,
-      over: overOf(row),
-      matched: row.matched,
-      taken: row.taken,
-      delivered: row.delivered,
-      filtered: row.filtered,
-      deadLettered: row.dead_lettered,
-      discarded: row.discarded,
-      parts: parts.map((part) => ({
-        destinationId: this.#names.text(part.destination),
-        partition: part.partition,
-        place: JSON.parse(part.place),
-        isAtEnd: part.is_at_end === 1,
-      })),
-      createdBy: row.created_by,
-      createdAt: row.created_at,
-      finishedAt: row.finished_at,
-    }
+    return jobOf(
+      row,
+      parts.map(({ destination, ...rest }) => ({ ...rest, destinationId: this.#names.text(destination) })),
+    )
   }
-}
-
-function overOf({ origin, filter }: JobRow): JobOver {
-  if (origin === 'log') return { origin, selection: JSON.parse(filter!) as LogSelection }
-  return { origin, filter: filter === null ? null : JSON.parse(filter) }
 }
 
 interface Outcomes {
@@ -269,45 +235,6 @@ interface Outcomes {
   readonly deadLettered?: number
 }
 
-interface JobPartRow {
-  destination: number
-  partition: number
-  place: string
-  is_at_end: number
-}
-
-interface PlacedPart extends LetterPart {
-  readonly job: number
-  readonly place: PartPlace
-  readonly isAtEnd: boolean
-}
-
-interface PartRow {
-  job: number
-  destination: number
-  letters: string | null
-  place: string
-  is_at_end: number
-  filter: string | null
-  last_letter: number
-}
-
-interface JobRow {
-  number: number
-  id: string
-  kind: Job['kind']
-  origin: JobOver['origin']
-  rate: number
-  state: JobState
-  is_dry_run: number
-  filter: string | null
-  matched: number | null
-  taken: number
-  delivered: number
-  filtered: number
-  dead_lettered: number
-  discarded: number
-  created_by: string
-  created_at: number
-  finished_at: number | null
+interface JobPartRow extends Omit<StoredJobPart, 'destinationId'> {
+  readonly destination: number
 }
