@@ -12,7 +12,7 @@ interface ShardNeeds {
   readonly outbound: OutboundClients
 }
 
-/** What shards take from the other parts of the server, whatever their log and their store are. */
+/** What shards take from the other parts of the server. It is the same over SQLite and in a cluster. */
 export function shardDeps({ controlPlane, registry, sandboxes, outbound }: ShardNeeds) {
   return {
     random: Math.random,

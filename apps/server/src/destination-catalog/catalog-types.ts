@@ -133,7 +133,7 @@ function remoteRequest(request: CatalogRequest): RemoteRequest {
     url,
     headers,
     body: bodyIsBase64 ? Buffer.from(body, 'base64') : body,
-    /** Made when it is shown: of a plain delivery, nobody reads it. */
+    /** Only people read it: it is made when somebody looks at the request. */
     get object() {
       return capturedObject(request)
     },

@@ -1,8 +1,8 @@
 import { appendFileSync, existsSync, readFileSync } from 'node:fs'
 
 /**
- * The types of the catalog of which a service has accepted an event of this installation, one in a line of a file of the data
- * folder. Without the file, none has: it only decides what people are told.
+ * The catalog's types whose service has accepted an event of this installation. A file of the data folder holds one type per
+ * line. If the file is missing, every type counts as not verified; deliveries do not depend on it.
  *
  * @see contracts/destination-catalog.md §1 [C2]
  */
