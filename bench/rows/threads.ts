@@ -12,7 +12,7 @@ import { micros } from '../table.ts'
  * threads of which there is only one says where it ends.
  */
 
-const ROUNDS = 2
+const ROUNDS = 5
 /** The same for each thread, because V8 compiles the hot code once in each. */
 const EVENTS_PER_THREAD = 60_000
 const COUNTS = [1, 2, 4] as const
