@@ -2,7 +2,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { Offset, OffsetRange } from '../../event-log.ts'
 import { hasTable } from './segment-tables.ts'
 import type { StreamNumber } from './stream-number.ts'
-import { streamsIn, streamTable } from './stream-tables.ts'
+import { streamsIn, streamTable } from './stream-table.ts'
 
 export interface StoredRow {
   readonly offset: Offset
