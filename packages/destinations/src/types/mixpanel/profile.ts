@@ -37,11 +37,17 @@ export function userUpdates(event: StoredEvent, token: string, config: JsonObjec
     $longitude: coordinate(location['longitude']),
   })
   const set: JsonObject = { ...namesAndPlace(traits, location) }
-  const others: Record<string, JsonObject> = { $set_once: {}, $union: {}, $add: {} }
+  const others: Record<string, JsonObject> = { $set_once: {}, $union: {}, $add: {}, $append: {} }
+  const unset: string[] = []
   const operations = listedTraits(config)
   const groups = groupLists(traits, config)
   for (const [name, value] of Object.entries(traits)) {
-    const operation = operations.get(name)
+    const listed = operations.get(name)
+    if (listed === '$unset' && value === null) {
+      unset.push(PROFILE_NAMES.get(name) ?? name)
+      continue
+    }
+    const operation = listed === '$unset' ? undefined : listed
     const target = operation === undefined ? set : others[operation]!
     const ids = operation === undefined && Object.hasOwn(groups, name) ? groups[name] : undefined
     const given = ids ?? operand(operation, name, value)
@@ -49,10 +55,11 @@ export function userUpdates(event: StoredEvent, token: string, config: JsonObjec
   }
   const profile = profileOf(event, token, config)
   const further = Object.entries(others).filter(([, members]) => Object.keys(members).length > 0)
-  const isSet = Object.keys(set).length > 0 || further.length === 0
+  const isSet = Object.keys(set).length > 0 || further.length + unset.length === 0
   return [
     ...(isSet ? [{ ...profile, ...place, $set: set }] : []),
     ...further.map(([operation, members]) => ({ ...profile, [operation]: members })),
+    ...(unset.length === 0 ? [] : [{ ...profile, $unset: unset }]),
   ]
 }
 
@@ -104,6 +111,8 @@ const LISTS: readonly [variable: string, operation: string][] = [
   ['setOnceTraits', '$set_once'],
   ['unionTraits', '$union'],
   ['addTraits', '$add'],
+  ['appendTraits', '$append'],
+  ['unsetTraits', '$unset'],
 ]
 
 function listedTraits(config: JsonObject): Map<string, string> {
@@ -118,6 +127,7 @@ function listedTraits(config: JsonObject): Map<string, string> {
 function operand(operation: string | undefined, name: string, value: JsonValue): JsonValue | undefined {
   if (operation === undefined || operation === '$set_once') return value
   if (value === null) return undefined
+  if (operation === '$append') return value
   if (operation === '$add') {
     if (typeof value === 'number') return value
     throw new Error(`traits.${name} must be a number, because addTraits lists it`)
