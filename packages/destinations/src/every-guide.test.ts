@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { typesUnderTest } from './types-under-test.ts'
 
 /** What holds for the guide of each destination type. */
-const guides = join(import.meta.dirname, '../../../docs/destinations')
+const docs = join(import.meta.dirname, '../../../docs')
 
 const shown = typesUnderTest.map(({ folder, definition, cases }) => ({
   folder,
@@ -13,12 +13,20 @@ const shown = typesUnderTest.map(({ folder, definition, cases }) => ({
 }))
 
 describe.each(shown)('guide of $folder', ({ folder, definition, documented }) => {
-  const guide = () => readFileSync(join(guides, `${folder}.md`), 'utf8')
+  const guide = () => readFileSync(join(docs, 'destinations', `${folder}.md`), 'utf8')
   const examples = () => examplesIn(guide())
 
   test('its examples are the documented cases', () => {
     expect(documented).not.toHaveLength(0)
     expect([...examples().keys()]).toEqual(documented.map(({ name }) => name))
+  })
+
+  test('the overview of the documentation links it, and the contract names its type', () => {
+    const { displayName, name } = definition
+    expect(readFileSync(join(docs, 'README.md'), 'utf8').toLowerCase()).toContain(
+      `[${displayName.toLowerCase()}](destinations/${folder}.md)`,
+    )
+    expect(readFileSync(join(docs, 'contracts/destinations.md'), 'utf8')).toMatch(new RegExp(`\\b${name}\\b`))
   })
 
   test('it tells of every variable', () => {
