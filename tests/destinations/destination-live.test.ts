@@ -1,9 +1,11 @@
 import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
+import { createServer as createSecureServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import type { TLSSocket } from 'node:tls'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { ROOT } from './checkout-copy.ts'
 
@@ -141,6 +143,28 @@ test('a client that the token endpoint refuses is told with the reason, and noth
   expect(status).toBe(1)
   expect(text).toContain('→ not sent: [EAUTH] :: authorization failed: the token endpoint answered 401 invalid_client')
   expect(received).toHaveLength(1)
+})
+
+test('a client certificate is presented, and the authority of the server is that of the configuration', async () => {
+  const tls = await import(path.join(ROOT, 'packages/delivery/src/outbound/client-certificate-under-test.ts'))
+  const names: unknown[] = []
+  const options = { cert: tls.SERVER_CERTIFICATE, key: tls.SERVER_KEY, ca: tls.CA_CERTIFICATE, requestCert: true }
+  const secure = createSecureServer(options, (request, response) => {
+    names.push((request.socket as TLSSocket).getPeerCertificate().subject.CN)
+    request.resume()
+    response.end('ok')
+  })
+  await new Promise<void>((resolve) => secure.listen(0, '127.0.0.1', resolve))
+  const config = {
+    webhookUrl: `https://127.0.0.1:${(secure.address() as AddressInfo).port}/in`,
+    tlsCertificate: tls.CLIENT_CERTIFICATE,
+    tlsKey: tls.CLIENT_KEY,
+    tlsCa: tls.CA_CERTIFICATE,
+  }
+  const { status, text } = await live(['webhook', '--case', 'client certificate'], inVariable(config))
+  await new Promise((resolve) => secure.close(resolve))
+  expect([status, names]).toEqual([0, ['millrace']])
+  expect(text).toContain('/in → 200 ok')
 })
 
 test('a server that is not there is told, not thrown', async () => {

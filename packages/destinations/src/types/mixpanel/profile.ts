@@ -42,16 +42,16 @@ export function userUpdates(event: StoredEvent, token: string, config: JsonObjec
   const operations = listedTraits(config)
   const groups = groupLists(traits, config)
   for (const [name, value] of Object.entries(traits)) {
-    const listed = operations.get(name)
-    if (listed === '$unset' && value === null) {
-      unset.push(PROFILE_NAMES.get(name) ?? name)
+    const shownName = PROFILE_NAMES.get(name) ?? name
+    const operation = operationOn(operations.get(name), value)
+    if (operation === '$unset') {
+      unset.push(shownName)
       continue
     }
-    const operation = listed === '$unset' ? undefined : listed
     const target = operation === undefined ? set : others[operation]!
     const ids = operation === undefined && Object.hasOwn(groups, name) ? groups[name] : undefined
     const given = ids ?? operand(operation, name, value)
-    if (given !== undefined) setMember(target, PROFILE_NAMES.get(name) ?? name, given)
+    if (given !== undefined) setMember(target, shownName, given)
   }
   const profile = profileOf(event, token, config)
   const further = Object.entries(others).filter(([, members]) => Object.keys(members).length > 0)
@@ -121,6 +121,11 @@ function listedTraits(config: JsonObject): Map<string, string> {
     for (const name of configNames(config[variable])) if (!listed.has(name)) listed.set(name, operation)
   }
   return listed
+}
+
+/** A trait to remove that has a value is set. */
+function operationOn(listed: string | undefined, value: JsonValue): string | undefined {
+  return listed === '$unset' && value !== null ? undefined : listed
 }
 
 /** The value as its operation takes it; undefined leaves it out. @throws Error for a value of another kind. */
