@@ -59,7 +59,7 @@ test('every role answers /health, /ready, /version and /metrics, with the checks
   const checks = {
     gateway: ['config', 'log', 'topics'],
     pipeline: ['config', 'delivery', 'readers'],
-    control: ['config', 'database', 'readers'],
+    control: ['config', 'database', 'readers', 'schemas'],
   }
   for (const [role, server] of Object.entries({ gateway, pipeline, control })) {
     const health = await fetch(`${server.url}/health`)
