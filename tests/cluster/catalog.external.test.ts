@@ -25,11 +25,12 @@ beforeAll(async () => {
   for (let n = 0; n < SOURCES; n++) {
     sources.push((await ok(controls[0], 'POST', '/sources', { name: `Cinema ${n}`, type: 'HTTP' })).source)
   }
-  await expect.poll(() => accept(sources.at(-1)!, 1)).toBe(200)
 })
 afterAll(() => cluster[Symbol.asyncDispose]())
 
 test('two control processes answer the same exact counts, also of a backfill', async () => {
+  // The gateway follows the new sources within a second.
+  await expect.poll(() => accept(sources.at(-1)!, 1)).toBe(200)
   for (const source of sources) for (let n = 0; n < 10; n++) expect(await accept(source, 3)).toBe(200)
   const history = await fetch(`${gateway.url}/v1/backfill`, {
     method: 'POST',
@@ -102,10 +103,12 @@ test('a control process on an empty folder answers like the others', async () =>
 
 test('a rebuild counts the retained log anew, with the same ids', async () => {
   const before = await details(controls[0])
+  const { change } = await state()
   const answer = await api(controls[0], 'POST', '/admin/rebuild-catalog')
   expect([answer.status, answer.body]).toEqual([202, { rebuild: { state: 'running' } }])
   for (const control of controls) await expect.poll(() => counts(control)).toEqual(Object.fromEntries(accepted))
   expect(await details(controls[1])).toEqual(before)
+  expect((await state()).change).toBeGreaterThan(change + 1)
 })
 
 test('a purge removes the catalog of a source in every process', async () => {
@@ -186,7 +189,10 @@ async function details(control: ServerProcess): Promise<unknown[]> {
   const models = (await schemas(control, '/event-models')) as ShownModel[]
   const all: unknown[] = []
   for (const model of models) {
-    all.push(model, await schemas(control, `/event-model/${model.EventID}/metadata`))
+    const metadata = await schemas(control, `/event-model/${model.EventID}/metadata`)
+    // The same ones, in the order in which they were counted.
+    const samples = metadata.SampledEvents.map((event: object) => JSON.stringify(event)).toSorted()
+    all.push(model, { ...metadata, SampledEvents: samples })
     all.push(await schemas(control, `/event-model/${model.EventID}/key-counts`))
   }
   return all
