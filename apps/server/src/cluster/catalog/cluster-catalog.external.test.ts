@@ -9,6 +9,7 @@ import type { CatalogLimits, CatalogSource } from '@millrace/schema-catalog'
 import {
   CatalogCopy,
   CatalogHolder,
+  type CatalogHolderOptions,
   type CountedLog,
   catalogSchema,
   StoredCatalog,
@@ -84,20 +85,42 @@ test('snapshots take the place of changes, and a new holder on a fresh disk coun
   expect(await answersOf(late)).toEqual(await answersOf(copy))
 })
 
-test('a holder that lost its lease writes nothing any more', async () => {
+test('a holder that has not noticed the loss of its lease writes nothing any more', async () => {
   await using cluster = await TestCatalog.open('lost')
+  const fenced: number[] = []
+  const { holder } = cluster.stand({ onFenced: ({ epoch }) => fenced.push(epoch) })
+  await cluster.pool.query(`INSERT INTO lease (kind, number, owner, epoch) VALUES ('catalog', 0, 'paused', 1)`)
+  const end = new AbortController()
+  await holder.start({ kind: 'catalog', number: 0, epoch: 1, signal: end.signal, mayStart: () => true })
   const copy = cluster.copy()
-  const paused = cluster.hold()
   const sent = await cluster.append(10)
   expect(await totals(copy)).toBe(sent)
-  // As if it had been stopped for longer than its lease: another member has claimed it meanwhile.
-  const { change } = await cluster.stored.state()
-  await cluster.pool.query(`UPDATE lease SET epoch = epoch + 1, owner = 'other' WHERE kind = 'catalog'`)
+  // Another member claims it, and nobody tells this one.
+  await cluster.pool.query(`UPDATE lease SET epoch = 2, owner = 'other' WHERE kind = 'catalog'`)
+  const before = await cluster.everything()
   const more = await cluster.append(10)
-  await expect.poll(() => paused.leases.counts().lost).toBe(1)
-  expect((await cluster.stored.state()).change).toBe(change)
+  expect(await totals(copy)).toBe(sent)
+  await expect.poll(() => fenced).toContain(1)
+  expect(await cluster.everything()).toEqual(before)
+  end.abort()
   await cluster.pool.query(`UPDATE lease SET owner = NULL, until = NULL WHERE kind = 'catalog'`)
+  cluster.hold()
   await expect.poll(() => totals(copy)).toBe(sent + more)
+})
+
+test('a commit that failed is made again, and one whose answer was lost counts once', async () => {
+  await using cluster = await TestCatalog.open('answers')
+  const { holder } = cluster.hold()
+  const copy = cluster.copy()
+  let sent = 0
+  for (const fault of ['before', 'after', 'before', 'after'] as const) {
+    sent += await cluster.append(10)
+    cluster.stored.fault = fault
+    await expect.poll(() => totals(copy)).toBe(sent)
+    expect(cluster.stored.fault).toBeUndefined()
+  }
+  expect(await totals(cluster.copy())).toBe(sent)
+  expect(holder.trouble()).toBeUndefined()
 })
 
 test('without Postgres the copy answers as of the last change, and the holder counts exactly once it is back', async () => {
@@ -194,9 +217,21 @@ async function answersOf(copy: CatalogCopy): Promise<unknown> {
   return { models, details }
 }
 
+/** Postgres, whose connection breaks before or after the commit of the next change. */
+class BreakingCatalog extends StoredCatalog {
+  fault: 'before' | 'after' | undefined
+
+  override async write(...change: Parameters<StoredCatalog['write']>): Promise<void> {
+    const { fault } = this
+    this.fault = undefined
+    if (fault !== 'before') await super.write(...change)
+    if (fault !== undefined) throw new Error('the connection broke')
+  }
+}
+
 /** A log in memory, and the members of one installation. */
 class TestCatalog implements AsyncDisposable {
-  readonly stored: StoredCatalog
+  readonly stored: BreakingCatalog
   readonly pool: PostgresPool
   readonly #schema: TestSchema
   readonly #notifications: PostgresNotifications
@@ -214,7 +249,7 @@ class TestCatalog implements AsyncDisposable {
     this.#schema = schema
     this.#opened.use(schema)
     this.pool = this.#opened.use(schema.pool())
-    this.stored = new StoredCatalog(this.pool)
+    this.stored = new BreakingCatalog(this.pool)
     this.#notifications = this.#opened.use(
       new PostgresNotifications({ ...schema, applicationName: 'test', clock: systemClock }),
     )
@@ -230,18 +265,29 @@ class TestCatalog implements AsyncDisposable {
       ...{ clock: systemClock, leaseMs: LEASE_MS, memberId },
       member: { roles: ['catalog'], address: '127.0.0.1:8080', version: '1.0.0' },
     })
-    const holder = new CatalogHolder({
-      ...this.#common(`${memberId}.db`),
-      threadFile: new URL('./counter-thread.ts', import.meta.url),
-      decisions: async (_partition, _from, to) => ({ to, duplicates: new Map() }),
+    const { holder, close } = this.stand({
       onFenced: (lease) => leases.refused([lease]),
       ...(snapshotAfter === undefined ? {} : { snapshotAfter }),
     })
     leases.share(holder, [0])
     let left: Promise<void> | undefined
-    const leave = () => (left ??= leases.leave().then(() => holder.close()))
+    const leave = () => (left ??= leases.leave().then(close))
     this.#opened.defer(leave)
     return { holder, leases, leave }
+  }
+
+  /** A holder without a lease. */
+  stand(own: Pick<CatalogHolderOptions, 'onFenced' | 'snapshotAfter'>) {
+    const holder = new CatalogHolder({
+      ...this.#common(`holder-${++this.#count}.db`),
+      threadFile: new URL('./counter-thread.ts', import.meta.url),
+      decisions: async (_partition, _from, to) => ({ to, duplicates: new Map() }),
+      ...own,
+    })
+    let closed: Promise<void> | undefined
+    const close = () => (closed ??= holder.close())
+    this.#opened.defer(close)
+    return { holder, close }
   }
 
   copy(): CatalogCopy {
@@ -277,6 +323,14 @@ class TestCatalog implements AsyncDisposable {
 
   ends(): number[] {
     return Array.from({ length: this.#memory.partitions }, (_, partition) => this.#memory.end(partition))
+  }
+
+  /** Everything that holders write. */
+  async everything(): Promise<unknown> {
+    const state = await this.pool.query('SELECT change, answered FROM catalog_state')
+    const changes = await this.pool.query('SELECT change, piece, md5(bytes) FROM catalog_change ORDER BY 1, 2')
+    const snapshots = await this.pool.query('SELECT change, piece, md5(bytes) FROM catalog_snapshot ORDER BY 1, 2')
+    return { state, changes, snapshots }
   }
 
   /** Whether Postgres has a text in a change or a snapshot. */
