@@ -15,7 +15,7 @@ const TURN_MS = 500
 /** A question waits for a commit, and a process that starts for the first snapshot. */
 const WISH_MS = 1_000
 const FIRST_MS = 10_000
-/** A removal is a snapshot of the whole catalog. */
+/** Without a sign that somebody works at it, a request is taken back. */
 const REQUEST_MS = 30_000
 const OLD_MS = 10_000
 /** Records that are read to count their events; of more than these, the number is an estimate. */
@@ -35,6 +35,8 @@ export interface CatalogCopyOptions {
   readonly logger: Logger
   /** The thread ended: this process answers no questions any more. */
   readonly onFault: (error: Error) => void
+  /** Default 30 s. */
+  readonly requestMs?: number
 }
 
 /**
@@ -188,21 +190,21 @@ export class CatalogCopy {
 
   /** @returns whether something was known of the source of a purge. @throws CatalogUnavailableError: nothing was done. */
   async #request(kind: 'purge' | 'rebuild', source: string | null): Promise<boolean> {
-    const { stored } = this.#options
+    const { stored, clock, requestMs = REQUEST_MS } = this.#options
     try {
       const id = await stored.request(kind, source)
-      const deadline = this.#options.clock.monotonic() + REQUEST_MS
-      let outcome = await stored.outcome(id)
-      while (outcome === undefined && this.#options.clock.monotonic() < deadline && !this.#isClosed) {
-        await this.#nextTurn()
-        outcome = await stored.outcome(id)
+      let progress = await stored.progress(id)
+      let signAt = clock.monotonic()
+      while (progress.outcome === null) {
+        const isOver = this.#isClosed || clock.monotonic() >= signAt + requestMs
+        const isGone = progress.workedAt === undefined || (isOver && (await stored.withdraw(id)))
+        if (isGone) throw new Error('no process counts for the schema catalog now')
+        if (!isOver) await this.#nextTurn()
+        const { workedAt } = progress
+        progress = await stored.progress(id)
+        if (progress.workedAt !== workedAt) signAt = clock.monotonic()
       }
-      if (outcome === undefined) {
-        await stored.withdraw(id)
-        outcome = await stored.outcome(id)
-      }
-      if (outcome === undefined) throw new Error('no process counts for the catalog at the moment')
-      return outcome !== 'unknown'
+      return progress.outcome !== 'unknown'
     } catch (error) {
       throw new CatalogUnavailableError((error as Error).message, { cause: error })
     }
@@ -246,8 +248,9 @@ export class CatalogCopy {
 async function lagEvents(log: CountedLog, uncounted: Uncounted): Promise<number> {
   const counts = await Promise.all(
     uncounted.behind().map(async (partition) => {
-      const from = uncounted.position(partition)
+      const from = Math.max(uncounted.position(partition), await log.deletedBefore(partition))
       const records = log.end(partition) - from
+      if (records <= 0) return 0
       const tallied = Math.min(records, Math.ceil(TALLIED_RECORDS / log.partitions))
       const tally = await log.tally(partition, streamOf(log, partition), { from, to: from + tallied })
       const events = [...tally.values()].reduce((sum, each) => sum + each.events, 0)

@@ -13,7 +13,8 @@ export const catalogSchema: SchemaPart = {
  * catalog_change: changesets of SQLite, and catalog_snapshot: files of SQLite, in pieces of at most 1 MB. A snapshot is complete
  * when all its `pieces` are there; its change is the last one that it contains.
  *
- * catalog_request: a removal or a rebuild that a control process waits for, until it has an outcome.
+ * catalog_request: a removal or a rebuild that a control process waits for, until it has an outcome. at: when it was made, or last
+ * worked at.
  */
 const CREATE_TABLES = `
   CREATE TABLE catalog_state (

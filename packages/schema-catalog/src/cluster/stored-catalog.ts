@@ -125,6 +125,7 @@ export class StoredCatalog {
           ...[change, piece, pieces],
           asBuffer(bytes),
         ])
+        if (request !== undefined) await queries.run(WORKED_AT, [request.id])
         if (piece < pieces - 1) return
         if (request !== undefined) await settle(queries, request)
         await queries.run('UPDATE catalog_state SET change = greatest(change, $1)', [change])
@@ -161,18 +162,20 @@ export class StoredCatalog {
     return row!.id
   }
 
-  /** The outcome of a request, which is removed with it; undefined: it has none yet. */
-  async outcome(id: number): Promise<string | undefined> {
-    const [row] = await this.#pool.query<{ outcome: string }>(
-      'DELETE FROM catalog_request WHERE id = $1 AND outcome IS NOT NULL RETURNING outcome',
+  /** What became of a request. One with an outcome is removed with this call. */
+  async progress(id: number): Promise<RemovalProgress> {
+    const [row] = await this.#pool.query<RemovalProgress & Record<string, unknown>>(
+      `WITH ended AS (DELETE FROM catalog_request WHERE id = $1 AND outcome IS NOT NULL)
+       SELECT outcome, at::text AS "workedAt" FROM catalog_request WHERE id = $1`,
       [id],
     )
-    return row?.outcome
+    return row ?? { outcome: null, workedAt: undefined }
   }
 
-  /** Takes a request back, unless it has an outcome. */
-  async withdraw(id: number): Promise<void> {
-    await this.#pool.query('DELETE FROM catalog_request WHERE id = $1 AND outcome IS NULL', [id])
+  /** Takes a request back. @returns false if it has an outcome. */
+  async withdraw(id: number): Promise<boolean> {
+    const sql = 'DELETE FROM catalog_request WHERE id = $1 AND outcome IS NULL RETURNING id'
+    return (await this.#pool.query(sql, [id])).length > 0
   }
 
   /** The oldest request without an outcome. Those of control processes that have ended are forgotten. */
@@ -227,6 +230,13 @@ export interface CatalogRemoval {
   readonly source: string | null
 }
 
+export interface RemovalProgress {
+  /** Null: it has none yet. */
+  readonly outcome: string | null
+  /** Changes while the holder works at it; undefined: there is no such request any more. */
+  readonly workedAt: string | undefined
+}
+
 /** Nobody waits for it any more. */
 export class RequestWithdrawnError extends Error {
   override name = 'RequestWithdrawnError'
@@ -235,6 +245,8 @@ export class RequestWithdrawnError extends Error {
     super('a request to the catalog was withdrawn')
   }
 }
+
+const WORKED_AT = 'UPDATE catalog_request SET at = now() WHERE id = $1'
 
 async function settle(queries: Queries, { id, outcome }: { id: number; outcome: string }): Promise<void> {
   const sql = 'UPDATE catalog_request SET outcome = $2 WHERE id = $1 AND outcome IS NULL'

@@ -8,6 +8,7 @@ import { TestSchema } from '@millrace/postgres/testing/test-schema'
 import type { CatalogLimits, CatalogSource } from '@millrace/schema-catalog'
 import {
   CatalogCopy,
+  type CatalogCopyOptions,
   CatalogHolder,
   type CatalogHolderOptions,
   type CountedLog,
@@ -174,6 +175,25 @@ test('a request that no process carries out is refused, and is not carried out l
   await expect.poll(() => totals(copy)).toBe(sent + more)
 })
 
+test('a removal goes on while its holder works at it, however long that takes', async () => {
+  await using cluster = await TestCatalog.open('long')
+  const first = cluster.hold()
+  const copy = cluster.copy({ requestMs: 400 })
+  await cluster.append(400, 'x'.repeat(20_000))
+  expect(await totals(copy)).toBe(400)
+  await cluster.pool.query(`
+    CREATE FUNCTION slow() RETURNS trigger AS $$ BEGIN PERFORM pg_sleep(0.2); RETURN NEW; END $$ LANGUAGE plpgsql;
+    CREATE TRIGGER slow BEFORE INSERT ON catalog_snapshot FOR EACH ROW EXECUTE FUNCTION slow()`)
+  const began = performance.now()
+  expect(await copy.ask('purge', 'theatre')).toBe(true)
+  expect(performance.now() - began).toBeGreaterThan(600)
+  expect(await totals(copy)).toBe(200)
+
+  await first.leave()
+  const refused = copy.ask('purge', 'cinema').catch((error: Error) => error.message)
+  expect(await refused).toBe('no process counts for the schema catalog now')
+})
+
 test('a source that allows fewer samples shows them no more, at once, and Postgres keeps none', async () => {
   await using cluster = await TestCatalog.open('narrowed')
   const { holder } = cluster.hold()
@@ -290,8 +310,9 @@ class TestCatalog implements AsyncDisposable {
     return { holder, close }
   }
 
-  copy(): CatalogCopy {
+  copy(own: Pick<CatalogCopyOptions, 'requestMs'> = {}): CatalogCopy {
     const copy = new CatalogCopy({
+      ...own,
       ...this.#common(`copy-${++this.#count}.db`),
       threadFile: new URL('./copy-thread.ts', import.meta.url),
     })
@@ -299,15 +320,20 @@ class TestCatalog implements AsyncDisposable {
     return copy
   }
 
-  /** To all partitions in turn. @returns the number of events. */
-  async append(records: number): Promise<number> {
+  /** To all partitions in turn. @param note makes events large, and half of them those of another source. @returns the number of events. */
+  async append(records: number, note?: string): Promise<number> {
     for (let n = 0; n < records; n++) {
       const partition = n % this.#memory.partitions
       const body = Buffer.from(
-        JSON.stringify({ type: 'track', event: `Seat ${n % 3}`, userId: 'u', properties: { seat: `row-${n % 7}` } }),
+        JSON.stringify({
+          type: 'track',
+          event: note === undefined ? `Seat ${n % 3}` : `Seat ${n % 60}`,
+          userId: 'u',
+          properties: { seat: `row-${n % 7}`, note },
+        }),
       )
       const header = {
-        sourceId: 'cinema',
+        sourceId: note !== undefined && n % 2 === 0 ? 'theatre' : 'cinema',
         route: 'track' as const,
         acceptedAt: Date.now(),
         clientAddress: '::1',
