@@ -20,6 +20,8 @@ beforeAll(async () => {
   cluster = await ClusterUnderTest.start('catalog')
   controls = [await cluster.add({ MILLRACE_ROLES: 'control' }), await cluster.add({ MILLRACE_ROLES: 'control' })]
   gateway = await cluster.add({ MILLRACE_ROLES: 'gateway' })
+  // The owner of a partition decides about its duplicates before they are counted.
+  await cluster.add({ MILLRACE_ROLES: 'pipeline' })
   counting = [await cluster.add({ MILLRACE_ROLES: 'catalog' }), await cluster.add({ MILLRACE_ROLES: 'catalog' })]
   sources = []
   for (let n = 0; n < SOURCES; n++) {
