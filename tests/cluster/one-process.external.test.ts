@@ -112,8 +112,6 @@ test('a removed connection discards what waits for it, and a trace says so', asy
 
 test('what is not available yet answers with the reason', async () => {
   const refusals: [path: string, method: string, status: number, text: string][] = [
-    ['/schemas/event-models', 'GET', 503, 'The schema catalog is not available in a cluster yet'],
-    ['/v2/admin/rebuild-catalog', 'POST', 503, 'The schema catalog is not available in a cluster yet'],
     ['/v2/admin/backup', 'POST', 409, 'Back up Postgres'],
     ['/v2/refusals', 'GET', 503, 'Refused requests are not available in a cluster yet'],
   ]

@@ -9,12 +9,14 @@ let cluster: ClusterUnderTest
 let gateway: ServerProcess
 let pipeline: ServerProcess
 let control: ServerProcess
+let catalog: ServerProcess
 let sink: Sink
 beforeAll(async () => {
   cluster = await ClusterUnderTest.start('roles')
   control = await cluster.add({ MILLRACE_ROLES: 'control' })
   gateway = await cluster.add({ MILLRACE_ROLES: 'gateway' })
   pipeline = await cluster.add({ MILLRACE_ROLES: 'pipeline' })
+  catalog = await cluster.add({ MILLRACE_ROLES: 'catalog' })
   sink = await Sink.start()
 })
 afterAll(async () => {
@@ -47,6 +49,7 @@ test('a path of another role answers 404', async () => {
   for (const [method, path] of ofControl) {
     expect([path, await status(gateway, method, path)]).toEqual([path, 404])
     expect([path, await status(pipeline, method, path)]).toEqual([path, 404])
+    expect([path, await status(catalog, method, path)]).toEqual([path, 404])
   }
   for (const path of ['/v1/track', '/v1/batch', '/v1/backfill']) {
     expect([path, await status(control, 'POST', path)]).toEqual([path, 404])
@@ -59,9 +62,10 @@ test('every role answers /health, /ready, /version and /metrics, with the checks
   const checks = {
     gateway: ['config', 'log', 'topics'],
     pipeline: ['config', 'delivery', 'readers'],
-    control: ['config', 'database', 'readers'],
+    catalog: ['catalog', 'config'],
+    control: ['config', 'database', 'readers', 'schemas'],
   }
-  for (const [role, server] of Object.entries({ gateway, pipeline, control })) {
+  for (const [role, server] of Object.entries({ gateway, pipeline, catalog, control })) {
     const health = await fetch(`${server.url}/health`)
     const body = (await health.json()) as { appType: string; checks: Record<string, string> }
     expect([health.status, body.appType, Object.keys(body.checks).sort()]).toEqual([

@@ -16,10 +16,13 @@ import { openIngest } from '../parts/ingest.ts'
 import type { Part } from '../parts/part.ts'
 import { openTesting } from '../parts/testing.ts'
 import { openUserCode } from '../parts/user-code.ts'
+import { openCatalogAnswering } from './catalog/answering.ts'
+import { openCatalogCounting } from './catalog/counting.ts'
 import { ConfiguredSpans } from './configured-spans.ts'
 import { type ClusterDelivery, openClusterDelivery } from './delivery.ts'
 import { type ClusterEngines, type ClusterSettings, openEngines } from './engines.ts'
 import { FollowedConfiguration } from './followed-configuration.ts'
+import { joinWithLeases } from './lease-member.ts'
 import { missingParts } from './missing.ts'
 import { openClusterOperations, openStatistics } from './operations.ts'
 import { PostgresHealth } from './postgres-health.ts'
@@ -95,9 +98,11 @@ export async function composeCluster(options: ComposeClusterOptions): Promise<Cl
   opened.defer(() => configuration.stop())
   const configured = await configuration.newest()
   if (roles.has('control')) view = opened.use(openClusterView({ ...shared, configured }))
+  const worksUnderLeases = roles.has('pipeline') || roles.has('catalog')
+  const address = `${settings.host}:${port}`
+  const member = worksUnderLeases ? opened.use(joinWithLeases({ ...shared, address })) : undefined
   if (roles.has('pipeline')) {
-    const address = `${settings.host}:${port}`
-    const ofDelivery = { ...shared, roles, address, configuration: () => configuration }
+    const ofDelivery = { ...shared, member: member!, configuration: () => configuration }
     delivery = opened.use(await openClusterDelivery(ofDelivery))
   }
   controlPlane.attach({
@@ -108,6 +113,10 @@ export async function composeCluster(options: ComposeClusterOptions): Promise<Cl
   })
   await configuration.apply(controlPlane.snapshot())
 
+  const counting = roles.has('catalog')
+    ? opened.use(await openCatalogCounting({ ...shared, member: member! }))
+    : undefined
+  const answering = roles.has('control') ? opened.use(openCatalogAnswering(shared)) : undefined
   const storage = { log: engines.log, disk: NO_FLOOR }
   const ingest = roles.has('gateway')
     ? opened.use(openIngest({ ...shared, storage, parsed: NOT_KEPT, baseUrl }))
@@ -120,7 +129,7 @@ export async function composeCluster(options: ComposeClusterOptions): Promise<Cl
   const parts = [
     ...(ingest === undefined ? [] : [{ ...ingest, v2Routes: [] }, logPart(engines)]),
     ...(roles.has('control') ? controlParts(ofOperations, shared, statistics.stats) : []),
-    ...[view, delivery].filter((part) => part !== undefined),
+    ...[view, delivery, counting, answering, member].filter((part) => part !== undefined),
     ...[
       { ...control, checks: {} },
       configurationPart(controlPlane, engines, shared),

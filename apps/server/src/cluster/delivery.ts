@@ -1,5 +1,3 @@
-import { randomUUID } from 'node:crypto'
-import { setTimeout as delay } from 'node:timers/promises'
 import type { ControlPlane } from '@millrace/control-plane'
 import { PostgresDeliveryStore, PostgresLimits } from '@millrace/delivery/postgres'
 import type { DestinationRegistry } from '@millrace/destinations'
@@ -12,26 +10,24 @@ import {
   ShardJobs,
   type SpannedConfiguration,
 } from '@millrace/pipeline/cluster'
-import { type HeldLease, type LeasedWork, PostgresLeases, SingleTask } from '@millrace/postgres'
+import { type HeldLease, type LeasedWork, SingleTask } from '@millrace/postgres'
 import type { Clock } from '@millrace/std'
 import type { Sandboxes } from '@millrace/transformations'
-import type { ProcessRole } from '../config/roles.ts'
 import { outcomeMetrics } from '../delivery-metrics.ts'
 import type { Faults } from '../faults.ts'
-import { gauge, total } from '../http/prometheus-text.ts'
+import { gauge } from '../http/prometheus-text.ts'
 import type { ServerLogger } from '../logger.ts'
 import type { OutboundClients } from '../outbound-clients.ts'
 import type { Part } from '../parts/part.ts'
 import { shardDeps } from '../shard-deps.ts'
-import { VERSION } from '../version.ts'
-import { type ClusterEngines, type ClusterSettings, postgresOptions } from './engines.ts'
+import type { ClusterEngines, ClusterSettings } from './engines.ts'
 import type { FollowedConfiguration } from './followed-configuration.ts'
+import type { LeaseMember } from './lease-member.ts'
 import { PostgresHealth } from './postgres-health.ts'
 import { ShardReports } from './shard-reports.ts'
 
 const TRACES_KEPT_MS = 168 * 3_600_000
 const HOUSEKEEPING_MS = 60_000
-const JOINED_WITHIN_MS = 20_000
 
 interface ClusterDeliveryNeeds {
   readonly settings: ClusterSettings
@@ -41,9 +37,7 @@ interface ClusterDeliveryNeeds {
   readonly registry: DestinationRegistry
   readonly sandboxes: Sandboxes
   readonly outbound: OutboundClients
-  readonly roles: ReadonlySet<ProcessRole>
-  /** Where people find this process. */
-  readonly address: string
+  readonly member: LeaseMember
   readonly faults: Faults
   readonly clock: Clock
   readonly logger: ServerLogger
@@ -60,11 +54,10 @@ export interface ClusterDelivery extends Part {
 /** @throws if the process cannot join the members within 20 s. */
 export async function openClusterDelivery(needs: ClusterDeliveryNeeds): Promise<ClusterDelivery> {
   const { settings, engines, controlPlane, faults, clock, logger } = needs
-  const { log, delivery: pool, notifications } = engines
+  const { log, delivery: pool } = engines
+  const { id: memberId, leases } = needs.member
   await using opened = new AsyncDisposableStack()
-  const memberId = randomUUID()
   const metrics = new DeliveryMetrics()
-  let leases: PostgresLeases | undefined
   const store = await PostgresDeliveryStore.open({
     pool,
     process: memberId,
@@ -86,7 +79,7 @@ export async function openClusterDelivery(needs: ClusterDeliveryNeeds): Promise<
     new PostgresLimits({
       ...{ pool: engines.control, process: memberId, clock, logger },
       others: () => store.figures.owners(memberId),
-      members: () => leases?.members('pipeline') ?? 1,
+      members: () => leases.members('pipeline'),
     }),
   )
   const owned: OwnedShards = new OwnedShards({
@@ -97,7 +90,7 @@ export async function openClusterDelivery(needs: ClusterDeliveryNeeds): Promise<
     memoryBytes: settings.deliveryMemoryBytes,
     shutdownMs: settings.shutdownMs,
     newest: () => needs.configuration().newest(),
-    onFenced: ({ number, epoch }) => leases?.refused([{ kind: 'shard', number, epoch }]),
+    onFenced: ({ number, epoch }) => leases.refused([{ kind: 'shard', number, epoch }]),
     onShards: async ({ kind, shard, ...rest }) => {
       if (kind === 'begun') return jobs.begin(shard)
       const halted = jobs.end(shard)
@@ -120,14 +113,7 @@ export async function openClusterDelivery(needs: ClusterDeliveryNeeds): Promise<
     await reports.stop()
   })
 
-  leases = new PostgresLeases({
-    postgres: postgresOptions(settings, logger),
-    ...{ notifications, clock, leaseMs: settings.leaseMs, memberId },
-    member: { roles: [...needs.roles], address: needs.address, version: VERSION },
-  })
-  const leaving = leases
-  // Without Postgres nothing can be given back: then the leases expire by themselves.
-  opened.defer(() => within(settings.shutdownMs, leaving.leave()))
+  opened.defer(() => needs.member.leave())
   leases.share(leadOf(lead), [0])
   housekeeping.share(leases)
   const shards: LeasedWork = {
@@ -135,7 +121,7 @@ export async function openClusterDelivery(needs: ClusterDeliveryNeeds): Promise<
     start: (lease) => owned.start(lease),
     stop: (lease) => owned.stop(lease),
   }
-  await joined(engines, memberId)
+  await needs.member.joined()
   const health = new PostgresHealth(engines.control, clock)
   const closing = opened.move()
   return {
@@ -145,7 +131,7 @@ export async function openClusterDelivery(needs: ClusterDeliveryNeeds): Promise<
     async follow(configured) {
       await owned.configure(configured)
       await reports.write().catch((error: Error) => logger.warn({ err: error }, 'figures of shards cannot be written'))
-      leaving.share(shards, shardsOf(configured, log.homes))
+      leases.share(shards, shardsOf(configured, log.homes))
     },
     checks: {
       delivery: {
@@ -161,10 +147,8 @@ export async function openClusterDelivery(needs: ClusterDeliveryNeeds): Promise<
     metrics: () => [
       ...outcomeMetrics(metrics),
       gauge('millrace_shards_owned', 'Shards that this process owns.', owned.shards.length),
-      total('millrace_lease_lost_total', 'Leases that ended without being given back.', leaving.counts().lost),
-      total('millrace_fenced_total', 'Leases of which a refused write showed the loss.', leaving.counts().fenced),
     ],
-    drain: (deadline) => Promise.race([leaving.leave(), deadline]),
+    drain: (deadline) => Promise.race([leases.leave(), deadline]),
     [Symbol.asyncDispose]: () => closing.disposeAsync(),
   }
 }
@@ -202,20 +186,4 @@ async function tidy(
   )
   const finalBefore = clock.now() - TRACES_KEPT_MS
   await store.tidy({ finalBefore, logOldest: oldest.flat(), maxBytes: settings.traceMaxBytes }, lease)
-}
-
-async function joined({ control }: ClusterEngines, memberId: string): Promise<void> {
-  const deadline = performance.now() + JOINED_WITHIN_MS
-  for (;;) {
-    const rows = await control.query('SELECT 1 FROM member WHERE id = $1', [memberId])
-    if (rows.length > 0) return
-    if (performance.now() > deadline) throw new Error('this process could not join the members within 20 s')
-    await delay(50)
-  }
-}
-
-async function within(ms: number, work: Promise<void>): Promise<void> {
-  const end = new AbortController()
-  await Promise.race([work, delay(ms, undefined, { signal: end.signal }).catch(() => {})])
-  end.abort()
 }

@@ -3,12 +3,13 @@ import { controlSchema } from '@millrace/control-plane/postgres'
 import { deliverySchema } from '@millrace/delivery/postgres'
 import { type KafkaAddress, KafkaEventLog } from '@millrace/log/kafka'
 import { leaseSchema, migrate, PostgresNotifications, PostgresPool } from '@millrace/postgres'
+import { catalogSchema } from '@millrace/schema-catalog/cluster'
 import type { Clock } from '@millrace/std'
 import type { Settings } from '../config/settings.ts'
 import type { ServerLogger } from '../logger.ts'
 import { VERSION } from '../version.ts'
 
-const SCHEMA_PARTS = [controlSchema, deliverySchema, leaseSchema]
+const SCHEMA_PARTS = [controlSchema, deliverySchema, catalogSchema, leaseSchema]
 /** Of the pool, for the configuration and what only one process does; the rest is for deliveries. */
 const CONTROL_CONNECTIONS = 2
 /** Beside the body of a request: its headers, and the hashes of up to 65,535 events. */

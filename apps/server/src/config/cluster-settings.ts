@@ -101,9 +101,6 @@ export function wrongTogether(given: Given, env: Environment): WrongSetting[] {
     }
     return wrong
   }
-  if ([...roles].every((role) => role === 'catalog')) {
-    wrong.push({ name: 'MILLRACE_ROLES', given: JSON.stringify(env['MILLRACE_ROLES']), allowed: NOT_ALONE })
-  }
   const ofAll = 'the same for all processes: a cluster generates no secret'
   if (given.secretKey === undefined) missing('MILLRACE_SECRET_KEY', `32 bytes as base64, or as 64 hex digits, ${ofAll}`)
   if (given.serviceAdminPassword === undefined) {
@@ -117,7 +114,6 @@ export function wrongTogether(given: Given, env: Environment): WrongSetting[] {
 
 const { allowed: URL_RULE } = CLUSTER_SETTINGS.postgresUrl
 const { allowed: BROKERS_RULE } = CLUSTER_SETTINGS.kafkaBrokers
-const NOT_ALONE = 'a list with gateway, pipeline or control: the schema catalog is not available in a cluster yet'
 const ONLY_ALL =
   'all, unless MILLRACE_KAFKA_BROKERS is set: an SQLite database belongs to one process, so one process runs them all'
 
