@@ -33,7 +33,7 @@ test('eight sources that are made one after the other lie in eight partitions', 
   for (const [n, { writeKey }] of sources.entries()) {
     await expect.poll(() => send(front, writeKey, [event(`place-${n}`)])).toBe(200)
     const position = async () => (await ok(front, 'GET', `/events/place-${n}`)).events[0]?.position
-    await expect.poll(position).toMatch(/^\d+-\d+$/)
+    await expect.poll(position).toMatch(/^\d+-/)
     partitions.push((await position()).split('-')[0])
   }
   expect(partitions.map(Number).sort()).toEqual(Array.from({ length: SHARDS }, (_, n) => n))
