@@ -7,8 +7,8 @@ import type { NetworkNamespace } from './private-network.ts'
 
 /** A gateway answers within 10 s; its health names the trouble then. */
 const TROUBLE_MS = 20_000
-/** Until somebody starts again what was killed; some leases expire meanwhile. */
-const AWAY_LEASES = 1.5
+/** Until somebody starts again what was killed, at most; in full, some leases expire meanwhile. */
+const AWAY_LEASES = { short: 0.3, full: 1.5 }
 
 /** One way to break a running cluster, which is whole again afterwards. */
 export interface Fault {
@@ -27,7 +27,7 @@ interface Ground {
 /** kill -9 of the broker, of Postgres and of a process of each role, in random order. */
 export function kills(ground: Ground, count: number): Fault[] {
   const { run, cluster, leaseMs } = ground
-  const away = () => delay(run.random() * AWAY_LEASES * leaseMs)
+  const away = () => delay(run.random() * run.pick(AWAY_LEASES) * leaseMs)
   const pipelines = cluster.of('pipeline').length
   const ofRole = (role: Role): Fault => ({
     name: `kill -9 of a ${role}`,

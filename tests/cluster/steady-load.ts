@@ -6,7 +6,7 @@ import { event, send } from './cluster-under-test.ts'
 export class SteadyLoad {
   /** messageIds that were answered with 200, by source. */
   readonly accepted: readonly string[][]
-  /** How many events had which other answer. */
+  /** How many events had which other answer; 0: none. */
   readonly others = new Map<number, number>()
   readonly #ended: Promise<unknown>
   #isStopped = false
@@ -17,7 +17,7 @@ export class SteadyLoad {
       sources.map(async ({ writeKey }, source) => {
         for (let number = 1; !this.#isStopped; number++, await delay(everyMs)) {
           const messageId = `${source}.${number}`
-          const status = await send(server, writeKey, [event(messageId, `user-${source}`)])
+          const status = await send(server, writeKey, [event(messageId, `user-${source}`)]).catch(() => 0)
           if (status === 200) this.accepted[source]!.push(messageId)
           else this.others.set(status, (this.others.get(status) ?? 0) + 1)
         }
