@@ -17,10 +17,12 @@ export class ClusterUnderTest implements AsyncDisposable {
   readonly #folder = mkdtempSync(path.join(tmpdir(), 'millrace-cluster-'))
   #started = 0
 
-  static async start(name: string): Promise<ClusterUnderTest> {
+  /** @param postgres a server of the test's own, which it may stop; default: the one that all test files share. */
+  static async start(name: string, postgres?: { readonly url: string }): Promise<ClusterUnderTest> {
     const cache = process.env['XDG_CACHE_HOME'] || path.join(homedir(), '.cache')
     const kafka = await KafkaCluster.start({ brokers: 1, cacheFolder: path.join(cache, 'millrace') })
-    return new ClusterUnderTest(kafka, await TestSchema.open(name))
+    const schema = postgres === undefined ? await TestSchema.open(name) : TestSchema.on(postgres, name)
+    return new ClusterUnderTest(kafka, schema)
   }
 
   private constructor(kafka: KafkaCluster, schema: TestSchema) {
@@ -105,6 +107,41 @@ export async function send({ url }: ServerProcess, writeKey: string, events: rea
 
 export function event(messageId: string, userId = 'u'): object {
   return { type: 'track', event: 'Seat Booked', userId, messageId }
+}
+
+/** Sources, each in the partition with the fewest, connected to one new webhook. */
+export async function sourcesOf(server: ServerProcess, count: number, webhookUrl: string, destination: object = {}) {
+  const sources: { readonly id: string; readonly writeKey: string }[] = []
+  for (let n = 0; n < count; n++) {
+    sources.push((await ok(server, 'POST', '/sources', { name: `Cinema ${n}`, type: 'HTTP' })).source)
+  }
+  return { sources, destinationId: await connectAll(server, sources, webhookUrl, destination) }
+}
+
+/** A new webhook, connected to all of these sources. @returns its id. */
+export async function connectAll(
+  server: ServerProcess,
+  sources: readonly { readonly id: string }[],
+  webhookUrl: string,
+  more: object = {},
+): Promise<string> {
+  const made = { name: `Hook ${webhookUrl}`, type: 'WEBHOOK', config: { webhookUrl }, ...more }
+  const { destination } = await ok(server, 'POST', '/destinations', made)
+  for (const { id } of sources) {
+    await ok(server, 'POST', '/connections', { sourceId: id, destinationId: destination.id })
+  }
+  return destination.id
+}
+
+/** Shards that a process owns. */
+export function owned(server: ServerProcess): Promise<number> {
+  return metric(server, 'millrace_shards_owned')
+}
+
+/** NaN: the process does not show it. */
+export async function metric({ url }: ServerProcess, name: string): Promise<number> {
+  const text = await (await fetch(`${url}/metrics`)).text()
+  return Number(new RegExp(`^${name} (.*)$`, 'm').exec(text)?.[1])
 }
 
 /** A source and a webhook, connected. */

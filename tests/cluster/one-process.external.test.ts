@@ -110,6 +110,25 @@ test('a removed connection discards what waits for it, and a trace says so', asy
   dead.close()
 })
 
+test('an event sent as soon as the live view has answered is shown with its outcome', async () => {
+  const { source } = await connected(server, sink.url, 'Watched')
+  for (const round of [1, 2, 3]) {
+    const end = new AbortController()
+    const headers = { authorization: `Bearer ${cluster.settings['MILLRACE_OWNER_TOKEN']}` }
+    const { body } = await fetch(`${server.url}/v2/tail`, { headers, signal: end.signal })
+    let shown = ''
+    const reading = (async () => {
+      for await (const chunk of body!.pipeThrough(new TextDecoderStream())) shown += chunk
+    })().catch(() => {})
+    expect(await send(server, source.writeKey, [event(`watched-${round}`)])).toBe(200)
+    for (const kind of ['accepted', 'outcome']) {
+      await expect.poll(() => shown).toContain(`event: ${kind}\ndata: {"messageId":"watched-${round}"`)
+    }
+    end.abort()
+    await reading
+  }
+})
+
 test('what is not available yet answers with the reason', async () => {
   const refusals: [path: string, method: string, status: number, text: string][] = [
     ['/v2/admin/backup', 'POST', 409, 'Back up Postgres'],

@@ -97,7 +97,11 @@ export function openClusterView(needs: ClusterViewNeeds): ClusterView {
     follow: (next) => view.configure(next),
     v2Routes: [
       deliveryRoutes({ jobs, events, states, deadLetters, trace }),
-      liveRoute(live.view, ({ actor }) => controlPlane.isCurrent(actor)),
+      liveRoute(
+        live.view,
+        ({ actor }) => controlPlane.isCurrent(actor),
+        () => live.begun(),
+      ),
     ],
     // Open streams would keep the process from stopping.
     drain: async () => live.close(),
