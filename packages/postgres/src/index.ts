@@ -5,8 +5,10 @@ export { SingleTask, type SingleTaskOptions } from './leases/single-task.ts'
 export {
   checkSchema,
   type MigrationStep,
+  type MigratedPart,
   migrate,
   type SchemaPart,
+  migrationPool,
   type SchemaState,
   SchemaTooNewError,
   SchemaTooOldError,
