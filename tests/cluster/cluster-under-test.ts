@@ -17,10 +17,11 @@ export class ClusterUnderTest implements AsyncDisposable {
   readonly #folder = mkdtempSync(path.join(tmpdir(), 'millrace-cluster-'))
   #started = 0
 
-  static async start(name: string): Promise<ClusterUnderTest> {
+  /** @param schema of a Postgres server that the test may stop; default: one of the server of the run. */
+  static async start(name: string, schema?: TestSchema): Promise<ClusterUnderTest> {
     const cache = process.env['XDG_CACHE_HOME'] || path.join(homedir(), '.cache')
     const kafka = await KafkaCluster.start({ brokers: 1, cacheFolder: path.join(cache, 'millrace') })
-    return new ClusterUnderTest(kafka, await TestSchema.open(name))
+    return new ClusterUnderTest(kafka, schema ?? (await TestSchema.open(name)))
   }
 
   private constructor(kafka: KafkaCluster, schema: TestSchema) {
@@ -105,6 +106,26 @@ export async function send({ url }: ServerProcess, writeKey: string, events: rea
 
 export function event(messageId: string, userId = 'u'): object {
   return { type: 'track', event: 'Seat Booked', userId, messageId }
+}
+
+export interface Health {
+  readonly status: number
+  readonly appType: string
+  readonly acceptingEvents: string
+  readonly routingEvents: string
+  readonly checks: Readonly<Record<string, string>>
+}
+
+export async function healthOf({ url }: ServerProcess): Promise<Health> {
+  const answer = await fetch(`${url}/health`)
+  return { ...((await answer.json()) as Omit<Health, 'status'>), status: answer.status }
+}
+
+/** The samples of /metrics: their values by name and labels, as they stand there. */
+export async function metricsOf({ url }: ServerProcess): Promise<Map<string, number>> {
+  const text = await (await fetch(`${url}/metrics`)).text()
+  const samples = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'))
+  return new Map(samples.map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.split(' ').at(-1))]))
 }
 
 /** A source and a webhook, connected. */

@@ -1,3 +1,4 @@
+import { hostname } from 'node:os'
 import type { ControlPlane } from '@millrace/control-plane'
 import { postgresControlStore } from '@millrace/control-plane/postgres'
 import { TokenExchange } from '@millrace/delivery'
@@ -9,6 +10,7 @@ import { baseUrlOf, type ComposeOptions } from '../compose.ts'
 import type { ProcessRole } from '../config/roles.ts'
 import { Ending } from '../ending.ts'
 import { mount } from '../http/mount.ts'
+import { gauge } from '../http/prometheus-text.ts'
 import { OutboundClients } from '../outbound-clients.ts'
 import { openControl } from '../parts/control.ts'
 import { openDestinationCatalog } from '../parts/destination-catalog.ts'
@@ -96,7 +98,7 @@ export async function composeCluster(options: ComposeClusterOptions): Promise<Cl
   const configured = await configuration.newest()
   if (roles.has('control')) view = opened.use(openClusterView({ ...shared, configured }))
   if (roles.has('pipeline')) {
-    const address = `${settings.host}:${port}`
+    const address = `${isWildcard(settings.host) ? hostname() : settings.host}:${port}`
     const ofDelivery = { ...shared, roles, address, configuration: () => configuration }
     delivery = opened.use(await openClusterDelivery(ofDelivery))
   }
@@ -188,8 +190,20 @@ function configurationPart(
           return ageMs < OLD_SNAPSHOT_MS ? undefined : `last confirmed ${Math.round(ageMs / 1_000)} s ago`
         },
       },
-      ...(isControl ? { database: { trouble: () => health.trouble(0), stops: 'routing' as const } } : {}),
+      ...(isControl ? { database: { trouble: () => health.trouble(), stops: 'routing' as const } } : {}),
     },
     [Symbol.asyncDispose]: async () => {},
   }
+}
+    metrics: () => [
+      gauge(
+        'millrace_snapshot_age_seconds',
+        'Time since the configuration of this process was confirmed as the stored one.',
+        (controlPlane.snapshotAgeMs() ?? 0) / 1_000,
+      ),
+    ],
+
+/** Every process of a cluster may listen on all addresses: people find it by the name of its machine. */
+function isWildcard(host: string): boolean {
+  return host === '0.0.0.0' || host === '::'
 }

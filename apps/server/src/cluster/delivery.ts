@@ -18,7 +18,7 @@ import type { Sandboxes } from '@millrace/transformations'
 import type { ProcessRole } from '../config/roles.ts'
 import { outcomeMetrics } from '../delivery-metrics.ts'
 import type { Faults } from '../faults.ts'
-import { gauge, total } from '../http/prometheus-text.ts'
+import { gauge, gauges, histogram, labelled, total } from '../http/prometheus-text.ts'
 import type { ServerLogger } from '../logger.ts'
 import type { OutboundClients } from '../outbound-clients.ts'
 import type { Part } from '../parts/part.ts'
@@ -26,12 +26,13 @@ import { shardDeps } from '../shard-deps.ts'
 import { VERSION } from '../version.ts'
 import { type ClusterEngines, type ClusterSettings, postgresOptions } from './engines.ts'
 import type { FollowedConfiguration } from './followed-configuration.ts'
-import { PostgresHealth } from './postgres-health.ts'
 import { ShardReports } from './shard-reports.ts'
 
 const TRACES_KEPT_MS = 168 * 3_600_000
 const HOUSEKEEPING_MS = 60_000
 const JOINED_WITHIN_MS = 20_000
+/** As a shard that stands still: without the brokers no one knows whether it has work. */
+const UNREADABLE_MS = 60_000
 
 interface ClusterDeliveryNeeds {
   readonly settings: ClusterSettings
@@ -136,7 +137,6 @@ export async function openClusterDelivery(needs: ClusterDeliveryNeeds): Promise<
     stop: (lease) => owned.stop(lease),
   }
   await joined(engines, memberId)
-  const health = new PostgresHealth(engines.control, clock)
   const closing = opened.move()
   return {
     role: 'pipeline',
@@ -153,9 +153,12 @@ export async function openClusterDelivery(needs: ClusterDeliveryNeeds): Promise<
         trouble: async () => {
           const troubles = await Promise.all(owned.shards.map(({ pipeline }) => pipeline.trouble()))
           const ofShards = troubles.find((trouble) => trouble !== undefined)
-          return ofShards ?? store.trouble() ?? log.followTrouble() ?? health.trouble(settings.leaseMs)
+          const unread = log.followTrouble()
+          const isUnreadable = unread !== undefined && unread.forMs >= UNREADABLE_MS
+          return leaving.trouble() ?? ofShards ?? store.trouble() ?? (isUnreadable ? unread.cause : undefined)
         },
       },
+      brokers: { trouble: () => log.followTrouble()?.cause },
       readers: { trouble: () => scan.trouble() },
     },
     metrics: () => [
@@ -163,6 +166,15 @@ export async function openClusterDelivery(needs: ClusterDeliveryNeeds): Promise<
       gauge('millrace_shards_owned', 'Shards that this process owns.', owned.shards.length),
       total('millrace_lease_lost_total', 'Leases that ended without being given back.', leaving.counts().lost),
       total('millrace_fenced_total', 'Leases of which a refused write showed the loss.', leaving.counts().fenced),
+      gauges(
+        'millrace_shard_lag_seconds',
+        'Age of the oldest event of an owned shard that is not finished; 0 if none waits.',
+        labelled(
+          'shard',
+          reports.lagSeconds().map(([shard, seconds]) => [`${shard}`, seconds]),
+        ),
+      ),
+      histogram('millrace_flush_seconds', 'Time to write outcomes and positions to Postgres.', store.flushSeconds),
     ],
     drain: (deadline) => Promise.race([leaving.leave(), deadline]),
     [Symbol.asyncDispose]: () => closing.disposeAsync(),

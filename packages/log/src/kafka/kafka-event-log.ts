@@ -20,7 +20,7 @@ import { KafkaWriter } from './kafka-writer.ts'
 import { LogReader } from './log-reader.ts'
 import { listOffsets } from './offsets.ts'
 import type { PartitionPlaces } from './partition-places.ts'
-import { TailFollower } from './tail-follower.ts'
+import { type FollowTrouble, TailFollower } from './tail-follower.ts'
 import { TopicWatch } from './topic-watch.ts'
 import { openTopics, type Topics } from './topics.ts'
 
@@ -185,8 +185,8 @@ export class KafkaEventLog implements EventLog, LogWriter {
     return this.#follower.follow(partition)
   }
 
-  /** Why the newest records of followed partitions cannot be read; undefined: they can. */
-  followTrouble(): string | undefined {
+  /** Why the newest records of followed partitions cannot be read, and for how long; undefined: they can. */
+  followTrouble(): FollowTrouble | undefined {
     return this.#follower.trouble
   }
 

@@ -32,10 +32,12 @@ test('without Postgres a member starts nothing after three quarters of the lease
   await server.stop()
   await expect.poll(() => lease!.mayStart(), { interval: 5 }).toBe(false)
   expect(performance.now() - stopped).toBeLessThan((LEASE_MS * 3) / 4 + 500)
+  expect(leases.trouble()).toBeUndefined()
   expect(lease!.signal.aborted).toBe(false)
   await expect.poll(() => work.running.size, { interval: 5 }).toBe(0)
   expect(performance.now() - stopped).toBeLessThan(LEASE_MS + 500)
   expect(leases.counts().lost).toBe(2)
+  await expect.poll(() => leases.trouble()).toMatch(/^no lease was renewed for [3-9] s: Postgres does not answer/)
   await server.start()
   await expect
     .poll(() => [...work.epochs()])
@@ -43,6 +45,7 @@ test('without Postgres a member starts nothing after three quarters of the lease
       [1, lease!.epoch + 1],
       [2, lease!.epoch + 1],
     ])
+  expect(leases.trouble()).toBeUndefined()
   await leases.leave()
 })
 
