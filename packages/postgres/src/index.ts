@@ -2,13 +2,14 @@ export { assertHeld, LeaseLostError, leaseSchema, lostLeases } from './leases/le
 export type { HeldLease, Lease, LeasedWork, LeaseKey, Leases, MemberDescription } from './leases/leases.ts'
 export { PostgresLeases, type PostgresLeasesOptions } from './leases/postgres-leases.ts'
 export { SingleTask, type SingleTaskOptions } from './leases/single-task.ts'
+export { liveMembers, type StoredLease, type StoredMember, storedLeases } from './leases/stored-leases.ts'
 export {
   checkSchema,
-  type MigrationStep,
   type MigratedPart,
+  type MigrationStep,
   migrate,
-  type SchemaPart,
   migrationPool,
+  type SchemaPart,
   type SchemaState,
   SchemaTooNewError,
   SchemaTooOldError,

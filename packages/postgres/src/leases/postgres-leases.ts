@@ -121,6 +121,8 @@ export class PostgresLeases implements Leases {
     endAll()
     // The turns go on meanwhile, and renew the leases whose work is still ending.
     while (this.#ending.size > 0) await Promise.all(this.#ending)
+    // A member without leases has nothing to end, and would close its connections before its row is removed.
+    await this.#removal
     this.#isClosed = true
     this.#removeHint()
     this.#turnTimer?.cancel()
