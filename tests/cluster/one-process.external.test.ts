@@ -115,7 +115,6 @@ test('what is not available yet answers with the reason', async () => {
     ['/schemas/event-models', 'GET', 503, 'The schema catalog is not available in a cluster yet'],
     ['/v2/admin/rebuild-catalog', 'POST', 503, 'The schema catalog is not available in a cluster yet'],
     ['/v2/admin/backup', 'POST', 409, 'Back up Postgres'],
-    ['/v2/refusals', 'GET', 503, 'Refused requests are not available in a cluster yet'],
   ]
   const headers = { authorization: `Bearer ${cluster.settings['MILLRACE_OWNER_TOKEN']}` }
   for (const [path, method, status, text] of refusals) {

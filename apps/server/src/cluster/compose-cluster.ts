@@ -25,6 +25,9 @@ import { FollowedConfiguration } from './followed-configuration.ts'
 import { missingParts } from './missing.ts'
 import { openClusterOperations, openStatistics } from './operations.ts'
 import { PostgresHealth } from './postgres-health.ts'
+import { SharedAuthorizations } from './shared/shared-authorizations.ts'
+import { SharedLogLines } from './shared/shared-log-lines.ts'
+import { RefusalReports, SharedRefusals } from './shared/shared-refusals.ts'
 import { type ClusterView, openClusterView } from './view.ts'
 
 export type ComposeClusterOptions = ComposeOptions & { readonly settings: ClusterSettings }
@@ -72,9 +75,10 @@ export async function composeCluster(options: ComposeClusterOptions): Promise<Cl
   })
   opened.defer(() => store.close())
   const spans = new ConfiguredSpans(engines)
+  const logLines = opened.use(new SharedLogLines(engines.delivery, clock, logger))
   const control = opened.use(
     await openControl({
-      ...common,
+      ...{ ...common, logLines },
       store: postgresControlStore(engines.control, engines.notifications),
       partitions: engines.log.homes,
       secretKey: settings.secretKey,
@@ -114,14 +118,19 @@ export async function composeCluster(options: ComposeClusterOptions): Promise<Cl
   const ingest = roles.has('gateway')
     ? opened.use(openIngest({ ...shared, storage, parsed: NOT_KEPT, baseUrl }))
     : undefined
+  const refusals = new SharedRefusals(engines.delivery)
+  if (ingest !== undefined) opened.use(new RefusalReports(ingest.refusals, refusals, clock, logger))
   const ofOperations = {
     ...{ ...shared, shownSettings, dashboardFolder, delivery, ingest: ingest?.counts },
     ...{ statistics: store.statistics, shortStatistics: store.shortStatistics },
   }
+  const authorizations = new SharedAuthorizations(engines.control, settings.secretKey)
   const statistics = opened.use(await openStatistics(ofOperations))
   const parts = [
     ...(ingest === undefined ? [] : [{ ...ingest, v2Routes: [] }, logPart(engines)]),
-    ...(roles.has('control') ? controlParts(ofOperations, shared, statistics.stats) : []),
+    ...(roles.has('control')
+      ? controlParts(ofOperations, { ...shared, authorizations }, statistics.stats, refusals)
+      : []),
     ...[view, delivery].filter((part) => part !== undefined),
     ...[
       { ...control, checks: {} },
@@ -152,8 +161,9 @@ function controlParts(
   needs: Parameters<typeof openClusterOperations>[0],
   shared: Parameters<typeof openTesting>[0],
   stats: Parameters<typeof openClusterOperations>[1],
+  refusals: SharedRefusals,
 ): Part[] {
-  return [openClusterOperations(needs, stats), openTesting(shared), missingParts()]
+  return [openClusterOperations(needs, stats, refusals), openTesting(shared), missingParts()]
 }
 
 /** The log as a gateway writes it. */
@@ -192,9 +202,6 @@ function configurationPart(
       },
       ...(isControl ? { database: { trouble: () => health.trouble(), stops: 'routing' as const } } : {}),
     },
-    [Symbol.asyncDispose]: async () => {},
-  }
-}
     metrics: () => [
       gauge(
         'millrace_snapshot_age_seconds',
@@ -202,6 +209,9 @@ function configurationPart(
         (controlPlane.snapshotAgeMs() ?? 0) / 1_000,
       ),
     ],
+    [Symbol.asyncDispose]: async () => {},
+  }
+}
 
 /** Every process of a cluster may listen on all addresses: people find it by the name of its machine. */
 function isWildcard(host: string): boolean {

@@ -15,9 +15,10 @@ import type { Clock } from '@millrace/std'
 import type { Settings } from '../config/settings.ts'
 import type { ServerLogger } from '../logger.ts'
 import { VERSION } from '../version.ts'
+import { sharedSchema } from './shared/shared-schema.ts'
 
 /** Every group of tables. */
-export const SCHEMA_PARTS = [controlSchema, deliverySchema, leaseSchema]
+export const SCHEMA_PARTS = [controlSchema, deliverySchema, leaseSchema, sharedSchema]
 /** Of the pool, for the configuration and what only one process does; the rest is for deliveries. */
 const CONTROL_CONNECTIONS = 2
 /** Beside the body of a request: its headers, and the hashes of up to 65,535 events. */

@@ -5,7 +5,6 @@ import type { FastifyPluginAsync } from 'fastify'
 import type { Part } from '../parts/part.ts'
 
 const NO_CATALOG = 'The schema catalog is not available in a cluster yet'
-const NO_REFUSALS = 'Refused requests are not available in a cluster yet'
 const SCHEMA_PREFIX = '/schemas/'
 
 /** What a control process of a cluster refuses, with the reason. @see contracts/cluster.md, the table of what is built */
@@ -54,11 +53,6 @@ const missingRoutes: FastifyPluginAsync = async (app) => {
       describe: refused('Administration', 'Create a backup', 'Back up Postgres', 409),
     },
     handler: refuse('conflict', 'Back up Postgres'),
-  })
-  // Each gateway has only its own.
-  app.get('/refusals', {
-    config: { describe: refused('Events', 'List refused ingest requests', NO_REFUSALS) },
-    handler: refuse('unavailable', NO_REFUSALS),
   })
 }
 

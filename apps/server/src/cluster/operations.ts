@@ -8,10 +8,12 @@ import { formatTime } from '@millrace/protocol'
 import type { Clock } from '@millrace/std'
 import { DashboardFiles } from '../dashboard/dashboard-files.ts'
 import { dashboardRoutes } from '../dashboard/dashboard-routes.ts'
+import { refusalRoutes } from '../http/refusal-routes.ts'
 import type { ServerLogger } from '../logger.ts'
 import type { Part } from '../parts/part.ts'
 import type { ClusterEngines } from './engines.ts'
 
+import type { SharedRefusals } from './shared/shared-refusals.ts'
 interface ClusterOperationsNeeds {
   readonly engines: ClusterEngines
   /** Settings by name, with secrets masked. */
@@ -47,7 +49,7 @@ export async function openStatistics(needs: ClusterOperationsNeeds): Promise<Par
 }
 
 /** Shows the installation to people. */
-export function openClusterOperations(needs: ClusterOperationsNeeds, stats: Stats): Part {
+export function openClusterOperations(needs: ClusterOperationsNeeds, stats: Stats, refusals: SharedRefusals): Part {
   const { engines, controlPlane, dashboardFolder, clock } = needs
   const { log } = engines
   const facts = async () => {
@@ -74,6 +76,7 @@ export function openClusterOperations(needs: ClusterOperationsNeeds, stats: Stat
       statsRoutes({ stats, clock, ids: (kind) => [...controlPlane.snapshot()[STATS_OF[kind]].keys()] }),
     ],
     [Symbol.asyncDispose]: async () => {},
+      refusalRoutes(refusals),
   }
 }
 
