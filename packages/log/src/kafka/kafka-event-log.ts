@@ -175,6 +175,11 @@ export class KafkaEventLog implements EventLog, LogWriter {
     return this.#watch.warning()
   }
 
+  /** How the brokers delete records, as of the last check of the topics. */
+  get retention(): Pick<Topics, 'retentionMs' | 'isSizeBound'> {
+    return this.#watch.topics
+  }
+
   /**
    * Reads new records of a partition as they come, once for all readers, and announces them to `onCommit`. Without it this
    * process hears only of its own appends.
