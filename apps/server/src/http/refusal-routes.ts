@@ -7,7 +7,7 @@ const REFUSALS_IN_WORDS: RouteDescription = {
   tag: 'Events',
   summary: 'List refused ingest requests',
   details:
-    'The last 1,000 since the server started, newest first, without payloads. With `sourceId`, only those with a write key of that source.',
+    'The last 1,000, newest first, without payloads: since the server started, or in a cluster of all gateways. With `sourceId`, only those with a write key of that source.',
   access: 'token',
   query: { sourceId: Type.String() },
   answers: {
