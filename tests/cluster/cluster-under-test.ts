@@ -144,6 +144,26 @@ export async function metric({ url }: ServerProcess, name: string): Promise<numb
   return Number(new RegExp(`^${name} (.*)$`, 'm').exec(text)?.[1])
 }
 
+export interface Health {
+  readonly status: number
+  readonly appType: string
+  readonly acceptingEvents: string
+  readonly routingEvents: string
+  readonly checks: Readonly<Record<string, string>>
+}
+
+export async function healthOf({ url }: ServerProcess): Promise<Health> {
+  const answer = await fetch(`${url}/health`)
+  return { ...((await answer.json()) as Omit<Health, 'status'>), status: answer.status }
+}
+
+/** The samples of /metrics: their values by name and labels, as they stand there. */
+export async function metricsOf({ url }: ServerProcess): Promise<Map<string, number>> {
+  const text = await (await fetch(`${url}/metrics`)).text()
+  const samples = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'))
+  return new Map(samples.map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.split(' ').at(-1))]))
+}
+
 /** A source and a webhook, connected. */
 export async function connected(server: ServerProcess, webhookUrl: string, name = 'Cinema') {
   const { source } = await ok(server, 'POST', '/sources', { name, type: 'HTTP' })

@@ -132,7 +132,6 @@ test('an event sent as soon as the live view has answered is shown with its outc
 test('what is not available yet answers with the reason', async () => {
   const refusals: [path: string, method: string, status: number, text: string][] = [
     ['/v2/admin/backup', 'POST', 409, 'Back up Postgres'],
-    ['/v2/refusals', 'GET', 503, 'Refused requests are not available in a cluster yet'],
   ]
   const headers = { authorization: `Bearer ${cluster.settings['MILLRACE_OWNER_TOKEN']}` }
   for (const [path, method, status, text] of refusals) {

@@ -1,3 +1,4 @@
+import { hostname } from 'node:os'
 import type { ControlPlane } from '@millrace/control-plane'
 import { postgresControlStore } from '@millrace/control-plane/postgres'
 import { TokenExchange } from '@millrace/delivery'
@@ -9,6 +10,7 @@ import { baseUrlOf, type ComposeOptions } from '../compose.ts'
 import type { ProcessRole } from '../config/roles.ts'
 import { Ending } from '../ending.ts'
 import { mount } from '../http/mount.ts'
+import { gauge } from '../http/prometheus-text.ts'
 import { OutboundClients } from '../outbound-clients.ts'
 import { openControl } from '../parts/control.ts'
 import { openDestinationCatalog } from '../parts/destination-catalog.ts'
@@ -26,6 +28,9 @@ import { joinWithLeases } from './lease-member.ts'
 import { missingParts } from './missing.ts'
 import { openClusterOperations, openStatistics } from './operations.ts'
 import { PostgresHealth } from './postgres-health.ts'
+import { SharedAuthorizations } from './shared/shared-authorizations.ts'
+import { SharedLogLines } from './shared/shared-log-lines.ts'
+import { RefusalReports, SharedRefusals } from './shared/shared-refusals.ts'
 import { type ClusterView, openClusterView } from './view.ts'
 
 export type ComposeClusterOptions = ComposeOptions & { readonly settings: ClusterSettings }
@@ -73,9 +78,10 @@ export async function composeCluster(options: ComposeClusterOptions): Promise<Cl
   })
   opened.defer(() => store.close())
   const spans = new ConfiguredSpans(engines)
+  const logLines = opened.use(new SharedLogLines(engines.delivery, clock, logger))
   const control = opened.use(
     await openControl({
-      ...common,
+      ...{ ...common, logLines },
       store: postgresControlStore(engines.control, engines.notifications),
       partitions: engines.log.homes,
       secretKey: settings.secretKey,
@@ -99,7 +105,7 @@ export async function composeCluster(options: ComposeClusterOptions): Promise<Cl
   const configured = await configuration.newest()
   if (roles.has('control')) view = opened.use(openClusterView({ ...shared, configured }))
   const worksUnderLeases = roles.has('pipeline') || roles.has('catalog')
-  const address = `${settings.host}:${port}`
+  const address = `${isWildcard(settings.host) ? hostname() : settings.host}:${port}`
   const member = worksUnderLeases ? opened.use(joinWithLeases({ ...shared, address })) : undefined
   if (roles.has('pipeline')) {
     const ofDelivery = { ...shared, member: member!, configuration: () => configuration }
@@ -121,14 +127,19 @@ export async function composeCluster(options: ComposeClusterOptions): Promise<Cl
   const ingest = roles.has('gateway')
     ? opened.use(openIngest({ ...shared, storage, parsed: NOT_KEPT, baseUrl }))
     : undefined
+  const refusals = new SharedRefusals(engines.delivery)
+  if (ingest !== undefined) opened.use(new RefusalReports(ingest.refusals, refusals, clock, logger))
   const ofOperations = {
     ...{ ...shared, shownSettings, dashboardFolder, delivery, ingest: ingest?.counts },
     ...{ statistics: store.statistics, shortStatistics: store.shortStatistics },
   }
+  const authorizations = new SharedAuthorizations(engines.control, settings.secretKey)
   const statistics = opened.use(await openStatistics(ofOperations))
   const parts = [
     ...(ingest === undefined ? [] : [{ ...ingest, v2Routes: [] }, logPart(engines)]),
-    ...(roles.has('control') ? controlParts(ofOperations, shared, statistics.stats) : []),
+    ...(roles.has('control')
+      ? controlParts(ofOperations, { ...shared, authorizations }, statistics.stats, refusals)
+      : []),
     ...[view, delivery, counting, answering, member].filter((part) => part !== undefined),
     ...[
       { ...control, checks: {} },
@@ -159,8 +170,9 @@ function controlParts(
   needs: Parameters<typeof openClusterOperations>[0],
   shared: Parameters<typeof openTesting>[0],
   stats: Parameters<typeof openClusterOperations>[1],
+  refusals: SharedRefusals,
 ): Part[] {
-  return [openClusterOperations(needs, stats), openTesting(shared), missingParts()]
+  return [openClusterOperations(needs, stats, refusals), openTesting(shared), missingParts()]
 }
 
 /** The log as a gateway writes it. */
@@ -197,8 +209,20 @@ function configurationPart(
           return ageMs < OLD_SNAPSHOT_MS ? undefined : `last confirmed ${Math.round(ageMs / 1_000)} s ago`
         },
       },
-      ...(isControl ? { database: { trouble: () => health.trouble(0), stops: 'routing' as const } } : {}),
+      ...(isControl ? { database: { trouble: () => health.trouble(), stops: 'routing' as const } } : {}),
     },
+    metrics: () => [
+      gauge(
+        'millrace_snapshot_age_seconds',
+        'Time since the configuration of this process was confirmed as the stored one.',
+        (controlPlane.snapshotAgeMs() ?? 0) / 1_000,
+      ),
+    ],
     [Symbol.asyncDispose]: async () => {},
   }
+}
+
+/** Every process of a cluster may listen on all addresses: people find it by the name of its machine. */
+function isWildcard(host: string): boolean {
+  return host === '0.0.0.0' || host === '::'
 }

@@ -15,7 +15,7 @@ import type { Clock } from '@millrace/std'
 import type { Sandboxes } from '@millrace/transformations'
 import { outcomeMetrics } from '../delivery-metrics.ts'
 import type { Faults } from '../faults.ts'
-import { gauge } from '../http/prometheus-text.ts'
+import { gauge, gauges, histogram, labelled } from '../http/prometheus-text.ts'
 import type { ServerLogger } from '../logger.ts'
 import type { OutboundClients } from '../outbound-clients.ts'
 import type { Part } from '../parts/part.ts'
@@ -23,11 +23,12 @@ import { shardDeps } from '../shard-deps.ts'
 import type { ClusterEngines, ClusterSettings } from './engines.ts'
 import type { FollowedConfiguration } from './followed-configuration.ts'
 import type { LeaseMember } from './lease-member.ts'
-import { PostgresHealth } from './postgres-health.ts'
 import { ShardReports } from './shard-reports.ts'
 
 const TRACES_KEPT_MS = 168 * 3_600_000
 const HOUSEKEEPING_MS = 60_000
+/** As a shard that stands still: without the brokers no one knows whether it has work. */
+const UNREADABLE_MS = 60_000
 
 interface ClusterDeliveryNeeds {
   readonly settings: ClusterSettings
@@ -122,7 +123,6 @@ export async function openClusterDelivery(needs: ClusterDeliveryNeeds): Promise<
     stop: (lease) => owned.stop(lease),
   }
   await needs.member.joined()
-  const health = new PostgresHealth(engines.control, clock)
   const closing = opened.move()
   return {
     role: 'pipeline',
@@ -139,14 +139,26 @@ export async function openClusterDelivery(needs: ClusterDeliveryNeeds): Promise<
         trouble: async () => {
           const troubles = await Promise.all(owned.shards.map(({ pipeline }) => pipeline.trouble()))
           const ofShards = troubles.find((trouble) => trouble !== undefined)
-          return ofShards ?? store.trouble() ?? log.followTrouble() ?? health.trouble(settings.leaseMs)
+          const unread = log.followTrouble()
+          const isUnreadable = unread !== undefined && unread.forMs >= UNREADABLE_MS
+          return leases.trouble() ?? ofShards ?? store.trouble() ?? (isUnreadable ? unread.cause : undefined)
         },
       },
+      brokers: { trouble: () => log.followTrouble()?.cause },
       readers: { trouble: () => scan.trouble() },
     },
     metrics: () => [
       ...outcomeMetrics(metrics),
       gauge('millrace_shards_owned', 'Shards that this process owns.', owned.shards.length),
+      gauges(
+        'millrace_shard_lag_seconds',
+        'Age of the oldest event of an owned shard that is not finished; 0 if none waits.',
+        labelled(
+          'shard',
+          reports.lagSeconds().map(([shard, seconds]) => [`${shard}`, seconds]),
+        ),
+      ),
+      histogram('millrace_flush_seconds', 'Time to write outcomes and positions to Postgres.', store.flushSeconds),
     ],
     drain: (deadline) => Promise.race([leases.leave(), deadline]),
     [Symbol.asyncDispose]: () => closing.disposeAsync(),

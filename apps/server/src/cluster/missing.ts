@@ -2,8 +2,6 @@ import { ApiError, type RouteDescription, refusals } from '@millrace/openapi'
 import type { FastifyPluginAsync } from 'fastify'
 import type { Part } from '../parts/part.ts'
 
-const NO_REFUSALS = 'Refused requests are not available in a cluster yet'
-
 /** What a control process of a cluster refuses, with the reason. @see contracts/cluster.md, the table of what is built */
 export function missingParts(): Part {
   return {
@@ -20,11 +18,6 @@ const missingRoutes: FastifyPluginAsync = async (app) => {
       describe: refused('Administration', 'Create a backup', 'Back up Postgres', 409),
     },
     handler: refuse('conflict', 'Back up Postgres'),
-  })
-  // Each gateway has only its own.
-  app.get('/refusals', {
-    config: { describe: refused('Events', 'List refused ingest requests', NO_REFUSALS) },
-    handler: refuse('unavailable', NO_REFUSALS),
   })
 }
 

@@ -106,20 +106,32 @@ export function openClusterView(needs: ClusterViewNeeds): ClusterView {
     // Open streams would keep the process from stopping.
     drain: async () => live.close(),
     checks: { readers: { trouble: () => events.trouble() ?? jobs.readerTrouble() } },
-    metrics: async () => [
-      ...stateMetrics(await states.list(), clock.now()),
-      gauges(
-        'millrace_dead_letters',
-        'Open dead letters.',
-        (await store.deadLetters.countOpenByDestination()).map(ofDestination),
-      ),
-    ],
+    metrics: () => whileThere(() => installationMetrics(states, store, clock)),
     async [Symbol.asyncDispose]() {
       await live.close()
       await jobs.stop()
       await events.close()
       await view.close()
     },
+  }
+}
+
+/** What waits in the whole installation. */
+async function installationMetrics(states: DeliveryStates, store: DeliveryStore, clock: Clock): Promise<string[]> {
+  const letters = await store.deadLetters.countOpenByDestination()
+  return [
+    ...stateMetrics(await states.list(), clock.now()),
+    gauges('millrace_dead_letters', 'Open dead letters.', letters.map(ofDestination)),
+  ]
+}
+
+/** Without Postgres the metrics of this process are shown alone: those of its troubles are among them. */
+async function whileThere(families: () => Promise<string[]>): Promise<string[]> {
+  try {
+    return await families()
+  } catch (error) {
+    if ((error as { code?: unknown }).code === 'postgres_unavailable') return []
+    throw error
   }
 }
 

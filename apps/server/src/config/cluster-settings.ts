@@ -65,6 +65,11 @@ export const CLUSTER_SETTINGS = {
     from: 4,
     to: 200,
   }),
+  migrates: text('MILLRACE_MIGRATE', 'auto', {
+    purpose: 'Whether a start brings the tables in Postgres up to date; off leaves it to `millrace migrate`.',
+    allowed: 'auto or off',
+    parse: (given) => (given === 'auto' ? true : given === 'off' ? false : undefined),
+  }),
   leaseMs: number('MILLRACE_LEASE_SECONDS', 6, {
     purpose:
       'Time after which other processes take over the shards of a process that gives no sign of life, in seconds.',
@@ -72,6 +77,12 @@ export const CLUSTER_SETTINGS = {
     to: 60,
     factor: 1_000,
   }),
+}
+
+/** Those of `millrace migrate`, which needs neither brokers nor secrets. */
+export const MIGRATION_SETTINGS = {
+  postgresUrl: CLUSTER_SETTINGS.postgresUrl,
+  postgresSchema: CLUSTER_SETTINGS.postgresSchema,
 }
 
 /** What a cluster cannot do without, and what only a cluster has. */

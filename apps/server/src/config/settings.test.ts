@@ -63,6 +63,7 @@ test('without variables everything has the default of its contract', () => {
     postgresSchema: 'millrace',
     postgresPool: 8,
     leaseMs: 6_000,
+    migrates: true,
     uncleanEnds: 3,
     shutdownMs: 10_000,
     apiRequestsPerMinute: 1_200,
@@ -102,6 +103,7 @@ test.each<[name: string, given: string, text: string]>([
     '******** (10 characters); allowed: mechanism:user:password; the mechanism is PLAIN, SCRAM-SHA-256, SCRAM-SHA-512',
   ],
   ['MILLRACE_PARTITIONS', '257', '"257"; allowed: a whole number from 1 to 256'],
+  ['MILLRACE_MIGRATE', 'no', '"no"; allowed: auto or off'],
   ['MILLRACE_LEASE_SECONDS', '2', '"2"; allowed: a whole number from 3 to 60'],
   [
     'MILLRACE_ROLES',

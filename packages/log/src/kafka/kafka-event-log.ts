@@ -20,7 +20,7 @@ import { KafkaWriter } from './kafka-writer.ts'
 import { LogReader } from './log-reader.ts'
 import { listOffsets } from './offsets.ts'
 import type { PartitionPlaces } from './partition-places.ts'
-import { TailFollower } from './tail-follower.ts'
+import { type FollowTrouble, TailFollower } from './tail-follower.ts'
 import { TopicWatch } from './topic-watch.ts'
 import { openTopics, type Topics } from './topics.ts'
 
@@ -175,6 +175,11 @@ export class KafkaEventLog implements EventLog, LogWriter {
     return this.#watch.warning()
   }
 
+  /** How the brokers delete records, as of the last check of the topics. */
+  get retention(): Pick<Topics, 'retentionMs' | 'isSizeBound'> {
+    return this.#watch.topics
+  }
+
   /**
    * Reads new records of a partition as they come, once for all readers, and announces them to `onCommit`. Without it this
    * process hears only of its own appends.
@@ -185,8 +190,8 @@ export class KafkaEventLog implements EventLog, LogWriter {
     return this.#follower.follow(partition)
   }
 
-  /** Why the newest records of followed partitions cannot be read; undefined: they can. */
-  followTrouble(): string | undefined {
+  /** Why the newest records of followed partitions cannot be read, and for how long; undefined: they can. */
+  followTrouble(): FollowTrouble | undefined {
     return this.#follower.trouble
   }
 

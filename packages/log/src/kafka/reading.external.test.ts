@@ -1,10 +1,11 @@
 import { channel } from 'node:diagnostics_channel'
 import { systemClock } from '@millrace/std'
-import { deleteRecordsV2, produceV9 } from '@platformatic/kafka'
+import { produceV9 } from '@platformatic/kafka'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { noteOf, readAll, readAllBack, scanAll, testRecord } from '../conformance.ts'
 import type { KafkaCluster } from '../kafka-brokers/index.ts'
 import { KafkaConnections } from './connections.ts'
+import { deleteRecords } from './testing/delete-records.ts'
 import { newPrefix, openLog, startKafka } from './testing/test-kafka.ts'
 
 let kafka: KafkaCluster
@@ -184,10 +185,8 @@ async function fetchedRecords(work: () => Promise<void>): Promise<number> {
   return records
 }
 
-async function deleteBefore(topic: string, offset: number): Promise<void> {
-  await connections.refresh([topic])
-  const topics = [{ name: topic, partitions: [{ partitionIndex: 0, offset: BigInt(offset) }] }]
-  await connections.call(connections.leader(topic, 0)!, deleteRecordsV2.api, topics, 4_000)
+function deleteBefore(topic: string, before: number): Promise<void> {
+  return deleteRecords({ brokers: kafka.addresses }, systemClock, { topic, index: 0, before })
 }
 
 /** A millisecond that has passed, before the next record. */

@@ -8,3 +8,4 @@ export {
 export type { RecentOutcome, RecentOutcomes } from './outcomes/recent-outcomes.ts'
 export { PostgresDeliveryStore, type PostgresDeliveryStoreOptions } from './postgres-delivery-store.ts'
 export { deliverySchema } from './schema.ts'
+export { type StoredPosition, storedPositions } from './stored-positions.ts'
