@@ -22,7 +22,7 @@ export interface DeployedProcess {
   readonly graceSeconds: number | undefined
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: the schemas are checked by schemas.external.test.ts
+// biome-ignore lint/suspicious/noExplicitAny: the schemas are checked by schemas.long.test.ts
 export type Parsed = any
 
 export function compose(): Parsed {

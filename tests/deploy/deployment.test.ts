@@ -3,7 +3,7 @@ import { loadSettings, settingsList } from '@millrace/server/settings'
 import { describe, expect, test } from 'vitest'
 import { compose, composeProcesses, manifestProcesses, ofKind, type Parsed, podTemplates, textOf } from './deployed.ts'
 
-/* compose.yaml and deploy/cluster against the settings, roles and paths of the product. schemas.external.test.ts has their schemas. */
+/* compose.yaml and deploy/cluster against the settings, roles and paths of the product. schemas.long.test.ts has their schemas. */
 
 const KNOWN = settingsList({})
 const SECRETS = KNOWN.filter(({ kind }) => kind === 'secret').map(({ name }) => name)
