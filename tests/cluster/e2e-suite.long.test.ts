@@ -42,7 +42,15 @@ async function endToEndTests(cluster: Readonly<Record<string, string>>) {
   await using folder = await mkdtempDisposable(path.join(tmpdir(), 'millrace-e2e-'))
   const report = path.join(folder.path, 'report.json')
   const { PATH = '', HOME = '' } = process.env
-  const words = ['run', '--project', 'hermetic', 'tests/e2e', '--hookTimeout=60000', '--reporter=json', `--outputFile=${report}`]
+  const words = [
+    'run',
+    '--project',
+    'hermetic',
+    'tests/e2e',
+    '--hookTimeout=60000',
+    '--reporter=json',
+    `--outputFile=${report}`,
+  ]
   const excluded = EMBEDDED_ONLY.map(({ file }) => `--exclude=${file}`)
   const run = spawn(process.execPath, [path.join(ROOT, 'node_modules/vitest/vitest.mjs'), ...words, ...excluded], {
     cwd: ROOT,
