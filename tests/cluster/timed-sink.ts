@@ -12,6 +12,8 @@ export interface Call {
 export class TimedSink implements Disposable {
   /** In order of arrival, with repeats. */
   readonly calls: Call[] = []
+  /** messageIds that were answered with 200. */
+  readonly delivered = new Set<string>()
   status = 200
   answerMs = 0
   inFlight = 0
@@ -24,8 +26,12 @@ export class TimedSink implements Disposable {
     response.once('close', () => this.inFlight--)
     let body = ''
     for await (const chunk of request.setEncoding('utf8')) body += chunk
-    this.calls.push({ messageId: JSON.parse(body).messageId, at })
-    setTimeout(() => response.writeHead(this.status).end(), this.answerMs)
+    const { messageId } = JSON.parse(body)
+    this.calls.push({ messageId, at })
+    setTimeout(() => {
+      if (this.status === 200) this.delivered.add(messageId)
+      response.writeHead(this.status).end()
+    }, this.answerMs)
   })
 
   static async start(): Promise<TimedSink> {

@@ -432,7 +432,7 @@ export class Lane {
   /** Removes the next event that can be sent now from the queue. */
   #takeReady(): LaneEvent | undefined {
     const { outcomes } = this.#options
-    while (outcomes.unpersisted < outcomes.maxUnpersisted) {
+    while (outcomes.hasRoom()) {
       const event = this.#queue.takeReady(this.#calls.mayReplay)
       if (event === undefined) return undefined
       if (this.#queue.hold(event)) {

@@ -11,6 +11,7 @@ import type {
   VersionsWrite,
 } from './flush.ts'
 import { DROPPED, ENTRY_BYTES, type FilterReason, writeBatch, writeDelivered, writeEntry } from './outcome-block.ts'
+import { Unwritten, type WokenLane } from './unwritten.ts'
 
 const HOUR_MS = 3_600_000
 /** A partition has fewer streams. */
@@ -40,10 +41,10 @@ export type ReadAccepted = (places: readonly EventPlace[]) => Promise<readonly (
  */
 export class LaneOutcomes {
   readonly destinationId: string
-  /** A lane with as many outcomes that are not on disk sends nothing more. */
-  readonly maxUnpersisted: number
+  /** Of all lanes of the destination in this process. */
+  readonly #unwritten: Unwritten
   readonly #onDirty: (outcomes: LaneOutcomes) => void
-  /** Set by the lane; called after each flush that contained its outcomes. */
+  /** Set by the lane; called after each flush that contained its outcomes, or made the room that it waits for. */
   onPersisted: () => void = () => {}
   positions: PositionsOf = () => []
   /** Set by the destination: reads an event again for a dead letter, if its outcome cannot be written. */
@@ -52,7 +53,7 @@ export class LaneOutcomes {
   onInternalErrors: (count: number) => void = () => {}
   /** Set by the lane; called for each wait that is on disk, unless a newer wait of its event is about to be written. */
   onWaitPersisted: (event: LaneEvent) => void = () => {}
-  /** Number of outcomes that a crash would repeat. */
+  /** Number of outcomes of this lane that a crash would repeat. */
   unpersisted = 0
   #blocks = new Map<string, OpenBlock>()
   #lastBlock: OpenBlock | undefined
@@ -72,11 +73,28 @@ export class LaneOutcomes {
   constructor(
     destinationId: string,
     onDirty: (outcomes: LaneOutcomes) => void,
-    maxUnpersisted: number = MAX_UNPERSISTED,
+    unwritten: Unwritten = new Unwritten(MAX_UNPERSISTED),
   ) {
     this.destinationId = destinationId
-    this.maxUnpersisted = maxUnpersisted
+    this.#unwritten = unwritten
     this.#onDirty = onDirty
+  }
+
+  /** All lanes of the destination together may leave as many outcomes unwritten. */
+  get maxUnpersisted(): number {
+    return this.#unwritten.most
+  }
+
+  /** Whether the lane may send another event; if not, `onPersisted` is called when it can ask again. */
+  hasRoom(): boolean {
+    return this.#unwritten.hasRoomFor(this)
+  }
+
+  /** A flush has written so many of its outcomes. @returns the lanes that may send again. */
+  flushed(count: number): ReadonlySet<WokenLane> {
+    this.unpersisted -= count
+    this.#unwritten.count -= count
+    return this.#unwritten.takeWaiting()
   }
 
   /** An event delivered by one request at its first attempt. @param batch number of events in that request. */
@@ -266,6 +284,7 @@ export class LaneOutcomes {
   #count(): void {
     this.#gathered++
     this.unpersisted++
+    this.#unwritten.count++
     if (this.#gathered === 1 || this.#gathered === this.maxUnpersisted) this.#onDirty(this)
   }
 

@@ -72,3 +72,18 @@ test.each([
   await writer.flush()
   expect(outcomes.unpersisted).toBe(0)
 })
+
+test('the lanes of a destination together leave at most 1,000 outcomes unwritten, and a flush of one wakes the others', async () => {
+  const { writer } = writerOf(1)
+  const [busy, idle, other] = [writer.outcomesOf('d1'), writer.outcomesOf('d1'), writer.outcomesOf('d2')]
+  let woken = 0
+  idle.onPersisted = () => woken++
+  for (let offset = 1; offset <= 1_000; offset++) {
+    expect(idle.hasRoom()).toBe(true)
+    busy.delivered(eventOf(offset), 200, 1, NOW, 1)
+  }
+  expect([busy.hasRoom(), idle.hasRoom(), other.hasRoom()]).toEqual([false, false, true])
+  await writer.flush()
+  expect(woken).toBe(1)
+  expect([busy.hasRoom(), idle.hasRoom()]).toEqual([true, true])
+})

@@ -5,6 +5,7 @@ import { withoutPartitions } from './flush-of-shards.ts'
 import { LaneOutcomes, MAX_UNPERSISTED } from './lane-outcomes.ts'
 import { INTERNAL_ERROR, withoutRefused } from './replaced-rows.ts'
 import type { ShardFence } from './shard-fence.ts'
+import { Unwritten, type WokenLane } from './unwritten.ts'
 
 const FLUSH_INTERVAL_MS = 20
 const RETRY_INTERVAL_MS = 1_000
@@ -40,6 +41,8 @@ export class OutcomeWriter {
   readonly #logger: OutcomeWriterOptions['logger']
   /** The lanes of a destination in all writers together repeat at most MAX_UNPERSISTED outcomes after a crash. */
   readonly #maxUnpersisted: number
+  /** By destination, for all that had a lane since the start. */
+  readonly #unwritten = new Map<string, Unwritten>()
   readonly #dirty = new Set<LaneOutcomes>()
   #timer: Timer | undefined
   #timerIsIdle = false
@@ -64,7 +67,9 @@ export class OutcomeWriter {
       this.#dirty.add(outcomes)
       this.#planFlush()
     }
-    return new LaneOutcomes(destinationId, onDirty, this.#maxUnpersisted)
+    const unwritten = this.#unwritten.get(destinationId) ?? new Unwritten(this.#maxUnpersisted)
+    this.#unwritten.set(destinationId, unwritten)
+    return new LaneOutcomes(destinationId, onDirty, unwritten)
   }
 
   /** The event that runs alone: the first flush after its outcome ends the note. */
@@ -150,13 +155,17 @@ export class OutcomeWriter {
     const letters = await this.#writeAll(flushOf(parts, rested), parts)
     // Listeners learn of an outcome only when it is on disk.
     if (letters === undefined) return
+    const lanes = new Set<WokenLane>()
     for (const { outcomes, taken } of parts) {
-      outcomes.unpersisted -= taken.count
+      for (const waiting of outcomes.flushed(taken.count)) lanes.add(waiting)
+      if (taken.count > 0) lanes.add(outcomes)
+    }
+    for (const { outcomes, taken } of parts) {
       outcomes.written(taken.journeyEvents)
       const count = letters.get(outcomes.destinationId)
       if (count !== undefined) outcomes.onInternalErrors(count)
-      if (taken.count > 0) outcomes.onPersisted()
     }
+    for (const outcomes of lanes) outcomes.onPersisted()
   }
 
   /**
