@@ -1,4 +1,14 @@
-export { ATTEMPTS, type BatchAttempt, type Dedup, type DedupRule } from './dedup.ts'
+export { KEY_KINDS, type KeyKind, KeyMemory } from './dedup/key-memory.ts'
+export { type KeyEntries, ShardKeys } from './dedup/shard-keys.ts'
+export {
+  ATTEMPTS,
+  type BatchAttempt,
+  type Dedup,
+  type DedupRule,
+  type DuplicateMarks,
+  MAX_DEDUP_WINDOW_MS,
+  type RulesRead,
+} from './dedup.ts'
 export {
   type Append,
   type EventLog,

@@ -1,14 +1,19 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { ControlPlane } from '@millrace/control-plane'
+import { type ControlPlane, MILLRACE } from '@millrace/control-plane'
 import { PostgresDeliveryStore, PostgresLimits } from '@millrace/delivery/postgres'
 import type { DestinationRegistry } from '@millrace/destinations'
 import { DeliveryMetrics } from '@millrace/pipeline'
 import {
+  BudgetHolder,
+  BudgetOrders,
+  DuplicateCounts,
+  EXPIRY_REASON,
   JobLead,
   LogScan,
   OwnedShards,
   partitionsOf,
+  type ScannedLog,
   ShardJobs,
   type SpannedConfiguration,
 } from '@millrace/pipeline/cluster'
@@ -18,7 +23,7 @@ import type { Sandboxes } from '@millrace/transformations'
 import type { ProcessRole } from '../config/roles.ts'
 import { outcomeMetrics } from '../delivery-metrics.ts'
 import type { Faults } from '../faults.ts'
-import { gauge, total } from '../http/prometheus-text.ts'
+import { counter, gauge, labelled, total } from '../http/prometheus-text.ts'
 import type { ServerLogger } from '../logger.ts'
 import type { OutboundClients } from '../outbound-clients.ts'
 import type { Part } from '../parts/part.ts'
@@ -31,6 +36,7 @@ import { ShardReports } from './shard-reports.ts'
 
 const TRACES_KEPT_MS = 168 * 3_600_000
 const HOUSEKEEPING_MS = 60_000
+const BUDGET_MS = 5_000
 const JOINED_WITHIN_MS = 20_000
 
 interface ClusterDeliveryNeeds {
@@ -53,6 +59,8 @@ interface ClusterDeliveryNeeds {
 export interface ClusterDelivery extends Part {
   readonly metricsOfDelivery: DeliveryMetrics
   readonly owned: OwnedShards
+  /** The number of live processes with a role. */
+  members(role: ProcessRole): number
   /** A configuration takes effect in the shards of this process, and it shares those that hold a source. */
   follow(configured: SpannedConfiguration): Promise<void>
 }
@@ -78,10 +86,17 @@ export async function openClusterDelivery(needs: ClusterDeliveryNeeds): Promise<
     },
   })
   opened.defer(() => store.close())
-  const scan = new LogScan(log, store, clock, (error) =>
-    logger.warn({ err: error }, 'a read-only thread ended; it restarts'),
+  const scan = new LogScan(
+    decidedLog(log, (partition) => owned.decided(partition)),
+    store,
+    clock,
+    (error) => logger.warn({ err: error }, 'a read-only thread ended; it restarts'),
   )
   opened.defer(() => scan.rest())
+  const duplicates = new DuplicateCounts({
+    ...{ statistics: store.statistics, shortStatistics: store.shortStatistics, clock, logger },
+  })
+  opened.defer(() => duplicates.stop())
   const limits = opened.use(
     new PostgresLimits({
       ...{ pool: engines.control, process: memberId, clock, logger },
@@ -90,7 +105,7 @@ export async function openClusterDelivery(needs: ClusterDeliveryNeeds): Promise<
     }),
   )
   const owned: OwnedShards = new OwnedShards({
-    ...{ log, store, metrics, limits, clock, logger },
+    ...{ log, store, marks: engines.marks, metrics, limits, clock, logger },
     ...shardDeps(needs),
     // Control processes read the log and the store themselves.
     live: { isWatched: false, accepted: () => {}, outcome: () => {} },
@@ -106,17 +121,36 @@ export async function openClusterDelivery(needs: ClusterDeliveryNeeds): Promise<
       await reports.end(shard)
     },
     onReplayEnded: (shard, jobId, destinationId) => jobs.ended(shard, jobId, destinationId),
+    onDuplicates: (sourceId, acceptedAt, count) => duplicates.add(sourceId, acceptedAt, count),
   })
+  opened.defer(() => owned.close())
   const configuration = () => controlPlane.snapshot()
   const jobs = new ShardJobs({ ...{ store, scan, clock, logger, metrics, configuration } })
   const lead = new JobLead({ ...{ store, scan, clock, logger, partitions: log.partitions } })
   const reports = new ShardReports({ owned, figures: store.figures, configuration, clock, logger })
+  const holder = new BudgetHolder<HeldLease>({
+    ...{ store: store.budget, homes: log.homes, maxBytes: settings.backlogMaxBytes, clock, logger },
+  })
+  const budget = new SingleTask({
+    ...{ kind: 'budget', role: 'pipeline', intervalMs: BUDGET_MS, clock, logger },
+    run: (lease) => holder.look(lease),
+  })
+  const orders = new BudgetOrders({
+    ...{ store, clock, logger },
+    shards: () => owned.shards,
+    onExpired: (destinationId, count) => metrics.outcome(destinationId, 'expired', count, EXPIRY_REASON),
+    tellExpired: (destinationId, count) => {
+      const diff = [{ path: '/expired', from: null, to: count }]
+      controlPlane.audit.done(MILLRACE, { action: 'expire', kind: 'destination', resourceId: destinationId, diff })
+    },
+  })
   const housekeeping = new SingleTask({
     ...{ kind: 'housekeeping', role: 'pipeline', intervalMs: HOUSEKEEPING_MS, clock, logger },
     run: (lease) => tidy(needs, store, lease),
   })
   opened.defer(async () => {
     await jobs.stop()
+    await orders.stop()
     await reports.stop()
   })
 
@@ -130,6 +164,7 @@ export async function openClusterDelivery(needs: ClusterDeliveryNeeds): Promise<
   opened.defer(() => within(settings.shutdownMs, leaving.leave()))
   leases.share(leadOf(lead), [0])
   housekeeping.share(leases)
+  budget.share(leases)
   const shards: LeasedWork = {
     ...{ kind: 'shard', role: 'pipeline' },
     start: (lease) => owned.start(lease),
@@ -142,6 +177,7 @@ export async function openClusterDelivery(needs: ClusterDeliveryNeeds): Promise<
     role: 'pipeline',
     metricsOfDelivery: metrics,
     owned,
+    members: (role) => leaving.members(role),
     async follow(configured) {
       await owned.configure(configured)
       await reports.write().catch((error: Error) => logger.warn({ err: error }, 'figures of shards cannot be written'))
@@ -153,19 +189,45 @@ export async function openClusterDelivery(needs: ClusterDeliveryNeeds): Promise<
         trouble: async () => {
           const troubles = await Promise.all(owned.shards.map(({ pipeline }) => pipeline.trouble()))
           const ofShards = troubles.find((trouble) => trouble !== undefined)
-          return ofShards ?? store.trouble() ?? log.followTrouble() ?? health.trouble(settings.leaseMs)
+          return (
+            ofShards ??
+            owned.dedupTrouble() ??
+            store.trouble() ??
+            log.followTrouble() ??
+            health.trouble(settings.leaseMs)
+          )
         },
       },
       readers: { trouble: () => scan.trouble() },
+      retention: { trouble: () => owned.retentionWarning() },
     },
     metrics: () => [
       ...outcomeMetrics(metrics),
+      counter(
+        'millrace_duplicates_total',
+        'Duplicates by source; gateways count them as accepted events.',
+        labelled('source_id', duplicates.bySource),
+      ),
       gauge('millrace_shards_owned', 'Shards that this process owns.', owned.shards.length),
       total('millrace_lease_lost_total', 'Leases that ended without being given back.', leaving.counts().lost),
       total('millrace_fenced_total', 'Leases of which a refused write showed the loss.', leaving.counts().fenced),
     ],
     drain: (deadline) => Promise.race([leaving.leave(), deadline]),
     [Symbol.asyncDispose]: () => closing.disposeAsync(),
+  }
+}
+
+/** A replay takes no record on which the owner has not decided. */
+function decidedLog(log: ClusterEngines['log'], decided: (partition: number) => Promise<void>): ScannedLog {
+  return {
+    async scan(partition, from, maxBytes) {
+      await decided(partition)
+      return log.scan(partition, from, maxBytes)
+    },
+    oldest: (partition) => log.oldest(partition),
+    end: (partition) => log.end(partition),
+    deletedBefore: (partition) => log.deletedBefore(partition),
+    damaged: () => log.damaged(),
   }
 }
 

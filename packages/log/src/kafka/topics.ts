@@ -32,6 +32,8 @@ export interface Topics {
   readonly maxBatchBytes: number
   /** Fewer replicas in sync refuse appends. */
   readonly minInSync: number
+  /** The shorter one; Infinity: they delete nothing by age. */
+  readonly retentionMs: number
   /** What does not fulfil the requirements; empty: nothing. */
   readonly weaknesses: readonly string[]
 }
@@ -79,6 +81,7 @@ export async function checkTopics(connections: KafkaConnections, places: Partiti
   const weaknesses: string[] = []
   let maxBatchBytes = Number.POSITIVE_INFINITY
   let minInSync = 1
+  let retentionMs = Number.POSITIVE_INFINITY
   for (const { resourceName, errorCode, errorMessage, configs } of results) {
     if (errorCode !== 0) throw new Error(`topic ${resourceName} cannot be checked: ${refusal(errorCode, errorMessage)}`)
     const value = (name: string) => configs.find((config) => config.name === name)?.value ?? ''
@@ -96,8 +99,10 @@ export async function checkTopics(connections: KafkaConnections, places: Partiti
     }
     maxBatchBytes = Math.min(maxBatchBytes, Number(value('max.message.bytes')))
     minInSync = Math.max(minInSync, inSync)
+    const kept = Number(value('retention.ms'))
+    if (kept >= 0) retentionMs = Math.min(retentionMs, kept)
   }
-  return { places, maxBatchBytes, minInSync, weaknesses }
+  return { places, maxBatchBytes, minInSync, retentionMs, weaknesses }
 }
 
 /** @returns why the topics cannot be used yet; undefined if they can. */

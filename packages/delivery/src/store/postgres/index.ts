@@ -7,4 +7,5 @@ export {
 } from './configuration-spans.ts'
 export type { RecentOutcome, RecentOutcomes } from './outcomes/recent-outcomes.ts'
 export { PostgresDeliveryStore, type PostgresDeliveryStoreOptions } from './postgres-delivery-store.ts'
+export { PostgresStoredDuplicates } from './postgres-duplicates.ts'
 export { deliverySchema } from './schema.ts'

@@ -1,8 +1,8 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import { ATTEMPT_KINDS, type AttemptEntry } from '../../dedup/attempts.ts'
+import type { DecidedCommit } from '../../dedup/decided-commit.ts'
 import type { Offset } from '../../event-log.ts'
 import { duplicateBytes } from '../../frames.ts'
-import { ATTEMPT_KINDS, type AttemptEntry } from '../dedup/attempts.ts'
-import type { DecidedCommit } from '../dedup/decided-commit.ts'
 import { guardDamage } from './damaged-segment.ts'
 import { hasTable } from './segment-tables.ts'
 
