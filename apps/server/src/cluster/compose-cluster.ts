@@ -20,6 +20,7 @@ import { ConfiguredSpans } from './configured-spans.ts'
 import { type ClusterDelivery, openClusterDelivery } from './delivery.ts'
 import { type ClusterEngines, type ClusterSettings, openEngines } from './engines.ts'
 import { FollowedConfiguration } from './followed-configuration.ts'
+import { joinAsGateway } from './gateway-count.ts'
 import { missingParts } from './missing.ts'
 import { openClusterOperations, openStatistics } from './operations.ts'
 import { PostgresHealth } from './postgres-health.ts'
@@ -95,8 +96,8 @@ export async function composeCluster(options: ComposeClusterOptions): Promise<Cl
   opened.defer(() => configuration.stop())
   const configured = await configuration.newest()
   if (roles.has('control')) view = opened.use(openClusterView({ ...shared, configured }))
+  const address = `${settings.host}:${port}`
   if (roles.has('pipeline')) {
-    const address = `${settings.host}:${port}`
     const ofDelivery = { ...shared, roles, address, configuration: () => configuration }
     delivery = opened.use(await openClusterDelivery(ofDelivery))
   }
@@ -109,8 +110,10 @@ export async function composeCluster(options: ComposeClusterOptions): Promise<Cl
   await configuration.apply(controlPlane.snapshot())
 
   const storage = { log: engines.log, disk: NO_FLOOR }
+  const members = roles.has('gateway') ? (delivery ?? opened.use(joinAsGateway({ ...shared, address }))) : undefined
+  const gateways = () => members?.members('gateway') ?? 1
   const ingest = roles.has('gateway')
-    ? opened.use(openIngest({ ...shared, storage, parsed: NOT_KEPT, baseUrl }))
+    ? opened.use(openIngest({ ...shared, storage, parsed: NOT_KEPT, baseUrl, gateways }))
     : undefined
   const ofOperations = {
     ...{ ...shared, shownSettings, dashboardFolder, delivery, ingest: ingest?.counts },
