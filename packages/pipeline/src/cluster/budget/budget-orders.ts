@@ -24,6 +24,7 @@ export class BudgetOrders {
   readonly #looks: Turns
   readonly #tells: Turns
   readonly #untold = new Map<string, number>()
+  #isStopped = false
 
   constructor(options: BudgetOrdersOptions) {
     this.#options = options
@@ -37,6 +38,7 @@ export class BudgetOrders {
   }
 
   async stop(): Promise<void> {
+    this.#isStopped = true
     await this.#looks.stop()
     await this.#tells.stop()
     this.#tell()
@@ -53,18 +55,26 @@ export class BudgetOrders {
   }
 
   /** Waiting events go before open dead letters. */
-  async #carryOut({ destinationId, bytes }: HeldBytes, { pipeline }: HeldShard): Promise<void> {
+  async #carryOut({ destinationId, bytes }: HeldBytes, shard: HeldShard): Promise<void> {
+    const { pipeline } = shard
     const { store, clock, onExpired } = this.#options
     let count = await pipeline.expireWaiting({ destinationId, bytes })
-    if (count === 0) {
-      const request = { destinationId, partitions: pipeline.partitions, bytes, reason: EXPIRY_REASON, at: clock.now() }
-      count = (await store.deadLetters.expire(request)).count
+    for (let left = count === 0 ? bytes : 0; left > 0 && this.#isOwn(shard); ) {
+      const request = { destinationId, partitions: pipeline.partitions, reason: EXPIRY_REASON, at: clock.now() }
+      const expired = await store.deadLetters.expire({ ...request, bytes: left })
+      if (expired.count === 0) break
+      count += expired.count
+      left -= expired.bytes
     }
     // Kept records of these events leave Postgres.
     await pipeline.needs({ writesIndex: false, dropsKept: true })
     if (count === 0) return
     onExpired(destinationId, count)
     this.#untold.set(destinationId, (this.#untold.get(destinationId) ?? 0) + count)
+  }
+
+  #isOwn({ lease }: HeldShard): boolean {
+    return !this.#isStopped && !lease.signal.aborted
   }
 
   #tell(): void {
