@@ -1,5 +1,3 @@
-export { KEY_KINDS, type KeyKind, KeyMemory } from './dedup/key-memory.ts'
-export { type KeyEntries, ShardKeys } from './dedup/shard-keys.ts'
 export {
   ATTEMPTS,
   type BatchAttempt,

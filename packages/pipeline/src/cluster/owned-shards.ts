@@ -6,7 +6,7 @@ import {
   type PlaceStore,
   type Span,
 } from '@millrace/delivery'
-import { KeyMemory } from '@millrace/log'
+import { KeyMemory } from '@millrace/log/dedup'
 import type { DeliveryMetrics } from '../delivery/delivery-metrics.ts'
 import type { Configuration } from '../following/configuration.ts'
 import { RemovalRecords } from '../following/removal-records.ts'

@@ -1,14 +1,6 @@
 import type { DuplicateStore, KeyPart, ShardDecisions } from '@millrace/delivery'
-import {
-  duplicateBytes,
-  KEY_KINDS,
-  type KeyEntries,
-  type KeyKind,
-  type KeyMemory,
-  MAX_DEDUP_WINDOW_MS,
-  type Offset,
-  ShardKeys,
-} from '@millrace/log'
+import { duplicateBytes, MAX_DEDUP_WINDOW_MS, type Offset } from '@millrace/log'
+import { KEY_KINDS, type KeyEntries, type KeyKind, type KeyMemory, ShardKeys } from '@millrace/log/dedup'
 import { decodeRecord } from '@millrace/protocol/record'
 import type { Clock, Logger, Timer } from '@millrace/std'
 import { type ClusterLog, partitionsOfShard } from '../cluster-log.ts'
