@@ -60,6 +60,11 @@ export class DedupWindow {
     return this.#count === 0 ? Number.POSITIVE_INFINITY : this.#at[this.#first]!
   }
 
+  /** Puts new entries into the table now, not with the next search. */
+  index(): void {
+    if (this.#indexed < this.#count) this.#index()
+  }
+
   /** Makes room for entries of other windows. */
   evictOldest(): void {
     this.#removeFirst()
@@ -70,7 +75,7 @@ export class DedupWindow {
 
   /** Acceptance time of the last event with this key; undefined if unknown. */
   acceptedAt(low: number, high: number): number | undefined {
-    if (this.#indexed < this.#count) this.#index()
+    this.index()
     const slot = this.#slotOf(low, high)
     return this.#tags[slot] === 0 ? undefined : this.#at[this.#table[slot]!]
   }

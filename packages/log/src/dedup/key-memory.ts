@@ -16,9 +16,12 @@ export class KeyMemory {
     this.#limits = new Map(KEY_KINDS.map((kind) => [kind, new SharedLimit(maxOf(kind))]))
   }
 
-  /** @param keepMs how long each key is kept. */
-  window(kind: KeyKind, keepMs: number): DedupWindow {
-    return this.#limits.get(kind)!.window(keepMs)
+  /**
+   * @param keepMs how long each key is kept.
+   * @param expected number of keys that are added at once.
+   */
+  window(kind: KeyKind, keepMs: number, expected = 0): DedupWindow {
+    return this.#limits.get(kind)!.window(keepMs, expected)
   }
 
   /** The keys of these windows leave. */
@@ -40,8 +43,8 @@ class SharedLimit {
     this.#maxEntries = maxEntries
   }
 
-  window(keepMs: number): DedupWindow {
-    const window = new SharedWindow(keepMs, this.#maxEntries, (more) => this.#add(more))
+  window(keepMs: number, expected: number): DedupWindow {
+    const window = new SharedWindow(keepMs, this.#maxEntries, expected, (more) => this.#add(more))
     this.#windows.add(window)
     return window
   }
@@ -67,8 +70,8 @@ class SharedLimit {
 class SharedWindow extends DedupWindow {
   readonly #onSize: (more: number) => void
 
-  constructor(keepMs: number, maxEntries: number, onSize: (more: number) => void) {
-    super(keepMs, maxEntries)
+  constructor(keepMs: number, maxEntries: number, expected: number, onSize: (more: number) => void) {
+    super(keepMs, maxEntries, expected)
     this.#onSize = onSize
   }
 

@@ -24,10 +24,11 @@ export class ShardKeys {
   #unstored: KeyEntries[] = []
   #unstoredBytes = 0
 
-  constructor(memory: KeyMemory) {
+  /** @param expected number of keys of windows that will be restored. */
+  constructor(memory: KeyMemory, expected = 0) {
     this.#memory = memory
     const newWindow = (kind: KeyKind, keepMs: number) => {
-      const window = memory.window(kind, keepMs)
+      const window = memory.window(kind, keepMs, kind === 'window' ? expected : 0)
       this.#windows.push(window)
       return window
     }
@@ -40,6 +41,11 @@ export class ShardKeys {
     if (kind === 'window') addEntries(this.#window, entries)
     else if (kind === 'repeated') this.#attempts.noteRepeat(lastAt, entries)
     else this.#attempts.add({ first: 0, kind, acceptedAt: lastAt, keys: entries })
+  }
+
+  /** Prepares restored keys for searches: the first one would take seconds for millions. */
+  index(): void {
+    for (const window of this.#windows) window.index()
   }
 
   /** @returns indexes of the record's duplicates. Its other events are known from here on. */

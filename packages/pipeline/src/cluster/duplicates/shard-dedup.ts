@@ -18,6 +18,8 @@ const RESTORED_MS = 2 * MAX_DEDUP_WINDOW_MS
 const WINDOW_ENTRY_BYTES = 16
 const KEY_BYTES = 8
 const MAX_RESTORED_KEYS = 10_000_000
+/** Parts of keys. */
+const RESTORED_TOGETHER = 200
 
 export interface ShardDedupOptions {
   readonly shard: number
@@ -75,7 +77,7 @@ export class ShardDedup implements Decisions {
 
   /** Goes on where the last owner stopped. */
   static async open(options: ShardDedupOptions): Promise<ShardDedup> {
-    const { shard, log, store, memory, clock } = options
+    const { shard, log, store, clock } = options
     const decided = await store.decidedTo()
     const partitions: PartitionState[] = []
     for (const partition of partitionsOfShard(shard, log)) {
@@ -84,14 +86,7 @@ export class ShardDedup implements Decisions {
       const marks = new PartitionMarks(await store.newest({ partition, limit: MAX_MARKS }))
       partitions.push({ partition, marks, reached: from, released: from, stored: from })
     }
-    const keys = new ShardKeys(memory)
-    try {
-      for (const part of await storedKeys(options)) keys.restore(part)
-    } catch (error) {
-      keys.drop()
-      throw error
-    }
-    return new ShardDedup(options, keys, partitions)
+    return new ShardDedup(options, await restoredKeys(options), partitions)
   }
 
   private constructor(options: ShardDedupOptions, keys: ShardKeys, partitions: readonly PartitionState[]) {
@@ -269,19 +264,28 @@ export class ShardDedup implements Decisions {
   }
 }
 
-/** The newest keys that fit into memory, oldest first. */
-async function storedKeys({ shard, store, clock }: ShardDedupOptions): Promise<KeyEntries[]> {
+/** The newest stored keys, as many as fit into memory. In between other work goes on: leases must be renewed. */
+async function restoredKeys({ shard, store, memory, clock }: ShardDedupOptions): Promise<ShardKeys> {
   const found: KeyEntries[] = []
-  let keys = 0
+  let ofWindows = 0
+  let others = 0
   for await (const rows of store.keys({ shard, since: clock.now() - RESTORED_MS })) {
     for (const row of rows) {
       const part = keyEntries(row)
       found.push(part)
-      keys += part.entries.length / (part.kind === 'window' ? WINDOW_ENTRY_BYTES : KEY_BYTES)
+      if (part.kind === 'window') ofWindows += part.entries.length / WINDOW_ENTRY_BYTES
+      else others += part.entries.length / KEY_BYTES
     }
-    if (keys >= MAX_RESTORED_KEYS) break
+    if (ofWindows + others >= MAX_RESTORED_KEYS) break
   }
-  return found.reverse()
+  const keys = new ShardKeys(memory, ofWindows)
+  for (const [i, part] of found.reverse().entries()) {
+    keys.restore(part)
+    if (i % RESTORED_TOGETHER > 0) continue
+    keys.index()
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  return keys
 }
 
 function keyEntries({ kind, lastAt, entries }: KeyPart): KeyEntries {
