@@ -15,9 +15,9 @@ export interface DeliveryRun {
   readonly eventsPerSecond: number
   /** The same, counting each event once per destination. */
   readonly deliveriesPerSecond: number
-  /** Of the program, all threads. */
+  /** Of the programs, all threads. */
   readonly cpuMicrosPerEvent: number
-  /** The same of each thread, by name. */
+  /** The same of each thread of the first one, by name. */
   readonly cpuMicrosByThread: ReadonlyMap<string, number>
   /** From sending to arrival, of each event at each destination. */
   readonly latencyMicros: Float64Array
@@ -35,19 +35,23 @@ export interface Delivery {
 /**
  * Sends events, each batch of one of 1,000 users, and waits until all have come to every webhook.
  *
+ * @param program several: they do the work together.
  * @throws Error unless each event came to each exactly once.
  */
 export async function deliver(
   bench: Bench,
-  program: Program,
+  program: Program | readonly [Program, ...Program[]],
   target: Target,
   { destinations = 1, events = RUN_EVENTS, eventsPerSecond }: Delivery = {},
 ): Promise<DeliveryRun> {
   const { load, sink } = bench
   const run = bench.nextRun()
   await sink.call('expect', { run, events, destinations }, TIMEOUT_MS)
-  const cpuBefore = cpuMs(program.pid)
-  const threadsBefore = cpuMsByThread(program.pid)
+  const programs = [program].flat()
+  const first = programs[0]!
+  const cpuOfAll = () => programs.reduce((sum, { pid }) => sum + cpuMs(pid), 0)
+  const cpuBefore = cpuOfAll()
+  const threadsBefore = cpuMsByThread(first.pid)
   const pace = eventsPerSecond === undefined ? {} : { eventsPerSecond }
   const allArrived = sink.call('allArrived', undefined, TIMEOUT_MS)
   const [{ firstMicros }] = await Promise.all([
@@ -55,8 +59,8 @@ export async function deliver(
     allArrived,
   ])
   await delay(SETTLING_MS)
-  const cpuUsedMs = cpuMs(program.pid) - cpuBefore
-  const threadsAfter = cpuMsByThread(program.pid)
+  const cpuUsedMs = cpuOfAll() - cpuBefore
+  const threadsAfter = cpuMsByThread(first.pid)
   const { received, strays, lastMicros, latencyMicros } = await sink.call('arrivals', undefined, TIMEOUT_MS)
   if (received !== events * destinations || strays !== 0) {
     throw new Error(

@@ -10,8 +10,10 @@ import { indexPlaces, newEvent, nowMicros, type RunNumber, stamp, stampPlaces, w
  */
 
 export interface Target {
-  readonly port: number
-  readonly writeKey: string
+  /** Several: the connections are shared out over them. */
+  readonly port: number | readonly number[]
+  /** Several: requests take turns. */
+  readonly writeKey: string | readonly string[]
   /** Of the events, in turns. Default 1. */
   readonly shapes?: number
 }
@@ -126,12 +128,13 @@ function requestOf(
   batch: number,
   attempt?: Burst['attempt'],
 ): Buffer {
+  const keys = [writeKey].flat()
   const events = Array.from({ length: batch }, (_, i) => newEvent(run, index * batch + i, index, index % shapes))
   const body = JSON.stringify(batch === 1 ? events[0] : { sentAt: '2026-03-04T09:15:28.400Z', attempt, batch: events })
   const head = [
     `POST ${batch === 1 ? '/v1/track' : '/v1/batch'} HTTP/1.1`,
     'Host: 127.0.0.1',
-    `Authorization: Basic ${Buffer.from(`${writeKey}:`).toString('base64')}`,
+    `Authorization: Basic ${Buffer.from(`${keys[index % keys.length]}:`).toString('base64')}`,
     'Content-Type: application/json',
     `Content-Length: ${Buffer.byteLength(body)}`,
   ]
@@ -144,10 +147,11 @@ interface Client {
   close(): void
 }
 
-function connectAll(port: number, count: number): Promise<Client[]> {
+function connectAll(port: Target['port'], count: number): Promise<Client[]> {
+  const ports = [port].flat()
   return Promise.all(
-    Array.from({ length: count }, async () => {
-      const socket = connect({ port, host: '127.0.0.1', noDelay: true })
+    Array.from({ length: count }, async (_, i) => {
+      const socket = connect({ port: ports[i % ports.length]!, host: '127.0.0.1', noDelay: true })
       await once(socket, 'connect')
       return clientOver(socket)
     }),

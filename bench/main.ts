@@ -9,6 +9,7 @@ import type { Row } from './row.ts'
 import { acceptanceRows } from './rows/acceptance.ts'
 import { batchRows } from './rows/batches.ts'
 import { catalogRows } from './rows/catalog.ts'
+import { clusterRows } from './rows/cluster.ts'
 import { dashboardRows } from './rows/dashboard.ts'
 import { deliveryRows } from './rows/delivery.ts'
 import { destinationCatalogRows } from './rows/destination-catalog.ts'
@@ -50,6 +51,7 @@ const rows: readonly Row[] = [
   ...stockRows,
   outageRow,
   ...postgresOutcomeRows,
+  ...clusterRows,
   ...sdkRows,
   ...watchedRows,
   ...dashboardRows,

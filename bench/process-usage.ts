@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
+import { setTimeout as delay } from 'node:timers/promises'
 
 /** Linux counts in hundredths of a second, whatever the kernel's own tick. */
 const TICK_MS = 10
@@ -6,6 +7,20 @@ const TICK_MS = 10
 /** CPU time of a process with all its threads and children, so far. */
 export function cpuMs(pid: number): number {
   return sum(family(pid), (each) => cpuMsOf(`${each}`))
+}
+
+const REST_MS = 250
+/** A process without work uses one tick in this time, if any. */
+const MAX_RESTING_CPU_MS = 20
+
+/** Waits until a process has done the work that the last load left to it. */
+export async function atRest(pid: number): Promise<void> {
+  for (let before = cpuMs(pid); ; ) {
+    await delay(REST_MS)
+    const now = cpuMs(pid)
+    if (now - before <= MAX_RESTING_CPU_MS) return
+    before = now
+  }
 }
 
 /** @param folder of a process or thread below /proc. */

@@ -1,5 +1,5 @@
 /** How many of the late ones are kept by name. */
-const KEPT = 5
+const KEPT = 1_000
 const FIRST_SIZE = 64
 
 interface User {

@@ -2,6 +2,8 @@ import type { Program } from './program.ts'
 import { backlogBudget } from './programs/backlog-budget.ts'
 import { backup } from './programs/backup.ts'
 import { clock } from './programs/clock.ts'
+import { cluster } from './programs/cluster.ts'
+import { clusterReleases } from './programs/cluster-releases.ts'
 import { destinations } from './programs/destinations.ts'
 import { disk } from './programs/disk.ts'
 import { forgedMessages } from './programs/forged-messages.ts'
@@ -34,4 +36,6 @@ export const programs: readonly Program[] = [
   backup,
   threads,
   hostileVariety,
+  cluster,
+  clusterReleases,
 ]

@@ -30,12 +30,12 @@ export class Webhooks implements AsyncDisposable {
   readonly #server: Server
   readonly #sockets = new Set<Socket>()
 
-  static async open(count: number): Promise<Webhooks> {
+  static async open(count: number, host = '127.0.0.1'): Promise<Webhooks> {
     const webhooks: Webhook[] = []
     const server = createServer({ noDelay: true })
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    await new Promise<void>((resolve) => server.listen(0, host, resolve))
     const { port } = server.address() as AddressInfo
-    for (let i = 0; i < count; i++) webhooks.push(new Webhook(`http://127.0.0.1:${port}/in/${i}`))
+    for (let i = 0; i < count; i++) webhooks.push(new Webhook(`http://${host}:${port}/in/${i}`))
     return new Webhooks(server, webhooks)
   }
 

@@ -19,7 +19,7 @@ for (const [slug, cases] of first) {
   const kept = cases.map((each, i) => ({ ...each, requests: stable(each.requests, second.get(slug)![i]!.requests) }))
   count += kept.length
   if (kept.length === 0) console.log(`${slug} makes no request`)
-  else writeFileSync(path.join(folder, `${slug}.json`), `${JSON.stringify(kept, undefined, 1)}\n`)
+  else writeFileSync(path.join(folder, `${slug}.json`), `${JSON.stringify(kept, undefined, 2)}\n`)
 }
 console.log(`${count} cases of ${first.size} entries`)
 

@@ -1,5 +1,6 @@
 import type { Bench } from '../bench.ts'
 import { alternate, compared } from '../comparison.ts'
+import { atRest } from '../process-usage.ts'
 import { acceptedEvents, addSource, addSourceWithWindow, startProduct } from '../product.ts'
 import type { Measured, Row } from '../row.ts'
 import { perSecond } from '../table.ts'
@@ -53,6 +54,8 @@ async function measure(
   let idsFrom = 0
   let acknowledged = 0
   const burst = async (key: string, countedMs: number, attempt?: 'first' | 'repeat') => {
+    // Events are counted and indexed after they are acknowledged.
+    await atRest(product.pid)
     const given = { port: product.port, writeKey: key, ...shape, leadInMs: LEAD_IN_MS, countedMs, idsFrom }
     const result = await bench.load.call('burst', attempt === undefined ? given : { ...given, attempt }, TIMEOUT_MS)
     idsFrom += result.acknowledged

@@ -32,12 +32,20 @@ function sentencesOf(section: string): Map<string, string> {
   )
 }
 
-function example({ name, config, event, expected }: DestinationCase, sentence: string | undefined): string {
+function example({ name, config, event, batch, expected }: DestinationCase, sentence: string | undefined): string {
   const parts = [`### ${name}`]
   if (sentence) parts.push(sentence)
   parts.push('Configuration:', block(config), 'Event:', block(event))
   if ('error' in expected) parts.push(`Error: \`${expected.error}\``)
   else parts.push(...requestBlocks(expected.requests))
+  if (batch !== undefined) {
+    parts.push(
+      'Further events of the batch:',
+      ...batch.events.map(block),
+      'Request of the batch:',
+      block(batch.expected),
+    )
+  }
   return parts.join('\n\n')
 }
 

@@ -1,14 +1,10 @@
 import { randomUUID } from 'node:crypto'
+import type { OutboundRequest } from '../../packages/delivery/src/index.ts'
 import type { DestinationCase } from '../../packages/destinations/src/destination-case.ts'
-import {
-  type DestinationModule,
-  Masking,
-  type RequestObject,
-  runTransform,
-  secretValues,
-  toWire,
-} from '../../packages/destinations/src/index.ts'
-import { isJsonObject, type JsonObject, type StoredEvent } from '../../packages/protocol/src/index.ts'
+import type { DestinationModule } from '../../packages/destinations/src/index.ts'
+import { type Answered, type MadeRequests, Stages } from '../../packages/pipeline/src/index.ts'
+import { isJsonObject, type JsonObject } from '../../packages/protocol/src/index.ts'
+import type { LiveSender } from './live-sender.ts'
 
 /** What became of a case: `skipped` cases send nothing. */
 export interface LiveResult {
@@ -17,40 +13,33 @@ export interface LiveResult {
   readonly text: string
 }
 
-const TIMEOUT_MS = 30_000
-/** Of an answer, so much is read, and so much is shown. */
-const MAX_READ_BYTES = 64 * 1_024
 const MAX_SHOWN_CHARACTERS = 300
-const METADATA = { sourceId: 'live', destinationId: 'live', destinationName: 'live', messageId: 'live' }
 
 /**
- * Sends the requests of a documented case, one after the other, until one is refused. The given configuration goes before that of
- * the case; the event is of now, because services refuse old ones, and has an id of its own.
- *
- * @param origin where to send instead of the address of the service, for example `http://127.0.0.1:8080`.
+ * Sends the requests of a documented case as live traffic does, one after the other, until one is refused. The given
+ * configuration goes before that of the case; the event is of now, because services refuse old ones, and has an id of its own.
  */
 export async function sendCase(
   module: DestinationModule,
   { config: ofCase, event, expected }: DestinationCase,
   given: JsonObject,
-  origin: string | undefined,
+  sender: LiveSender,
 ): Promise<LiveResult> {
   if ('error' in expected) return { outcome: 'skipped', text: 'it makes no request' }
   const missing = secretVariables(module).filter((name) => name in ofCase && !(name in given))
   if (missing.length > 0) return { outcome: 'skipped', text: `it needs ${missing.join(' and ')}` }
-  const config = { ...ofCase, ...given }
-  const made = runTransform(module, ofNow(event), config, METADATA)
-  const masking = new Masking([
-    ...secretValues(module.definition, config),
-    ...('error' in made ? [] : made.derivedSecrets),
-  ])
-  if ('error' in made) return { outcome: 'refused', text: masking.text(`no request: ${made.error}`) }
-  if (made.requests.length === 0) return { outcome: 'skipped', text: 'the configuration does not want the event' }
+  const stages = stagesFor(module, { ...ofCase, ...given })
+  const made = await stages.destTransform(ofNow(event), 'live')
+  if ('error' in made) {
+    return { outcome: 'refused', text: stages.maskingOf([]).text(`no request: ${made.error}`) }
+  }
+  const { ready } = made
+  if (ready.requests.length === 0) return { outcome: 'skipped', text: 'the configuration does not want the event' }
   const texts: string[] = []
-  for (const request of made.requests) {
-    const { isAccepted, text } = await send(module, request, config, origin, masking)
-    texts.push(text)
-    if (!isAccepted) return { outcome: 'refused', text: texts.join('; ') }
+  for (const request of ready.requests) {
+    const answered = await sender.send(request)
+    texts.push(told(request, answered, ready))
+    if (!isAccepted(answered, ready)) return { outcome: 'refused', text: texts.join('; ') }
   }
   return { outcome: 'accepted', text: texts.join('; ') }
 }
@@ -60,54 +49,39 @@ export function secretVariables({ definition }: DestinationModule): string[] {
   return [...new Set(definition.config.secretKeys.map((key) => key.split('.')[0]!))]
 }
 
-function ofNow(event: JsonObject): StoredEvent {
+function stagesFor(module: DestinationModule, config: JsonObject): Stages {
+  const destination = { id: 'live', name: 'live', workspaceId: 'live', transformations: [], config, module }
+  const nowSeconds = () => Math.floor(Date.now() / 1_000)
+  return new Stages(destination, { userAgent: 'Millrace-Live', isUserAgentAdded: false, nowSeconds })
+}
+
+function ofNow(event: JsonObject): JsonObject {
   const now = new Date().toISOString()
   const fresh: JsonObject = { ...event, receivedAt: now }
   for (const member of ['timestamp', 'originalTimestamp']) if (member in event) fresh[member] = now
   if ('messageId' in event) fresh['messageId'] = randomUUID()
-  return fresh as StoredEvent
+  return fresh
 }
 
-async function send(
-  module: DestinationModule,
-  request: RequestObject,
-  config: JsonObject,
-  origin: string | undefined,
-  masking: Masking,
-): Promise<{ isAccepted: boolean; text: string }> {
-  const { method, url, headers, body } = toWire(joined(module, request, config), 'Millrace-Live')
-  const signed = module.sign?.({ url, body }, config, Math.floor(Date.now() / 1_000)) ?? {}
-  const shown = `${method} ${masking.address(url)}`
-  try {
-    const response = await fetch(origin === undefined ? url : elsewhere(url, origin), {
-      method,
-      headers: { ...headers, ...signed },
-      redirect: 'manual',
-      signal: AbortSignal.timeout(TIMEOUT_MS),
-      ...(body === '' ? {} : { body }),
-    })
-    const answer = await beginningOf(response)
-    const isAccepted = judged(module, response, answer)
-    return { isAccepted, text: `${shown} → ${response.status}${shortened(masking.text(answer))}` }
-  } catch (error) {
-    const { message, cause } = error as Error
-    const reason = cause instanceof Error ? cause.message : message
-    return { isAccepted: false, text: `${shown} → no answer: ${masking.text(reason)}` }
-  }
+type Ready = MadeRequests['ready']
+
+/** The request, and its status with the beginning of the answer, or why there is none. */
+function told(request: OutboundRequest, answered: Answered, ready: Ready): string {
+  const { method, endpoint } = ready.show(request)
+  const masked = ready.mask(answered.text)
+  if (answered.kind === 'no_answer') return `${method} ${endpoint} → no answer: ${masked}`
+  if (answered.kind !== 'answer') return `${method} ${endpoint} → not sent: ${masked}`
+  return `${method} ${endpoint} → ${answered.status}${shortened(masked)}`
 }
 
-/** As in live traffic, where a request of a type with batches goes through `join`, alone or with others. */
-function joined({ batches }: DestinationModule, request: RequestObject, config: JsonObject): RequestObject {
-  if (batches?.limits(config) === undefined || batches.key(request) === undefined) return request
-  const { JSON: object, JSON_ARRAY } = request.body
-  const text = Object.keys(object).length > 0 ? JSON.stringify(object) : String(JSON_ARRAY['batch'] ?? '')
-  return batches.join([request], [text], config)
-}
-
-function judged(module: DestinationModule, response: Response, text: string): boolean {
-  const headers = Object.fromEntries(response.headers)
-  const answerClass = module.classify?.({ status: response.status, headers, body: parsed(text) })
-  return answerClass === undefined ? response.ok : answerClass === 'delivered'
+/** As live traffic judges it: by what the answer says of the event, else by its status. */
+function isAccepted(answered: Answered, ready: Ready): boolean {
+  if (answered.kind !== 'answer') return false
+  const { status, text } = answered
+  const headers = Object.fromEntries(Object.entries(answered.headers).map(([name, value]) => [name, String(value)]))
+  const answer = { status, headers, body: parsed(text) }
+  const outcome = ready.part?.joiner.outcomes?.(answer, [ready])?.[0] ?? ready.classify?.(answer)
+  return outcome === undefined ? status >= 200 && status < 300 : outcome === 'delivered'
 }
 
 function parsed(text: string): unknown {
@@ -116,23 +90,6 @@ function parsed(text: string): unknown {
   } catch {
     return text
   }
-}
-
-function elsewhere(url: string, origin: string): string {
-  const { pathname, search } = new URL(url)
-  return `${origin.replace(/\/$/, '')}${pathname}${search}`
-}
-
-async function beginningOf(response: Response): Promise<string> {
-  const decoder = new TextDecoder()
-  let text = ''
-  let bytes = 0
-  for await (const chunk of response.body ?? []) {
-    bytes += chunk.byteLength
-    text += decoder.decode(chunk, { stream: true })
-    if (bytes > MAX_READ_BYTES) break
-  }
-  return text
 }
 
 function shortened(answer: string): string {

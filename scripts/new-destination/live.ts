@@ -6,6 +6,7 @@ import type { DestinationCase } from '../../packages/destinations/src/destinatio
 import type { DestinationModule } from '../../packages/destinations/src/index.ts'
 import type { JsonObject } from '../../packages/protocol/src/index.ts'
 import { configurationOf, type LiveResult, secretVariables, sendCase } from './live-cases.ts'
+import { LiveSender } from './live-sender.ts'
 import { TYPES_FOLDER } from './new-type.ts'
 
 /*
@@ -58,9 +59,10 @@ async function run(words: string[]): Promise<number> {
   const origin = values.origin === undefined ? undefined : originOf(values.origin)
   const chosen = cases.filter(({ documented, name }) => documented && name.includes(values.case ?? ''))
   if (chosen.length === 0) throw new Error(`no documented case of ${folder} has ${values.case} in its name`)
+  await using sender = new LiveSender(origin)
   const results: LiveResult[] = []
   for (const each of chosen) {
-    const result = await sendCase(module, each, given, origin)
+    const result = await sendCase(module, each, given, sender)
     results.push(result)
     console.log(`${result.outcome.padEnd(8)}  ${each.name}: ${result.text}`)
   }

@@ -6,6 +6,7 @@ import { parseArgs } from 'node:util'
 import { reservedKind } from '../../packages/destinations/src/config/reserved-names.ts'
 import type { DestinationCase } from '../../packages/destinations/src/destination-case.ts'
 import { withExamples } from './guide-examples.ts'
+import { list } from './listings.ts'
 import { filesOf, GUIDES_FOLDER, type NewType, TYPES_FOLDER, typeName } from './new-type.ts'
 
 /*
@@ -13,7 +14,8 @@ import { filesOf, GUIDES_FOLDER, type NewType, TYPES_FOLDER, typeName } from './
  * arguments.
  */
 
-const HELP = `Makes a destination type: its folder, its cases and its guide. They pass every test, and are written to be changed.
+const HELP = `Makes a destination type: its folder, its cases and its guide, and lists it in the documentation. They pass every test,
+and are written to be changed.
 
   npm run new-destination -- <name> [--display <text>] [--category <word>] [--root <folder>]
 
@@ -53,7 +55,7 @@ async function run(words: string[]): Promise<number> {
   }
   format(root, Object.keys(files))
   await writeExamples(root, type.folder, files[`${GUIDES_FOLDER}/${type.folder}.md`]!)
-  console.log(told(type, Object.keys(files)))
+  console.log(told(type, [...Object.keys(files), ...list(root, type)]))
   return 0
 }
 
@@ -120,9 +122,10 @@ function told({ folder, displayName }: NewType, files: readonly string[]): strin
     'read the documentation of the service, and note its pages with the date in the guide',
     'change the cases first, then the definition and the transformation',
     `npm run destination:examples -- ${folder}   writes the examples of the guide from the cases`,
-    'npm test -- packages/destinations            runs the cases',
+    `node_modules/.bin/biome check --write ${TYPES_FOLDER}/${folder}   formats the code`,
+    `npm test -- packages/destinations/src/every -t ${folder}   runs the cases`,
     `npm run destination:live -- ${folder}       sends the documented cases to a sandbox of the service`,
-    'add a line to CHANGELOG.md and a link to docs/README.md',
+    'add a line to CHANGELOG.md, and run npm run check',
   ]
   return [
     `Made ${displayName} (${typeName(folder)}):`,

@@ -51,8 +51,14 @@ test('the printed addresses accept an event, deliver it and trace it; Ctrl-C sto
   const outcome = async () => (await api('GET', '/events/hello-1')).events?.[0]?.destinations[0]?.outcome
   await expect.poll(outcome).toBe('delivered')
 
+  const models = async () => {
+    const answer = await fetch(`${control}/schemas/event-models`, { headers: { authorization: `Bearer ${token}` } })
+    return (await answer.json()) as { EventIdentifier: string; TotalCount: number }[]
+  }
+  await expect.poll(models).toMatchObject([{ EventIdentifier: 'Hello', TotalCount: 2 }])
+
   const processes = [...said.matchAll(/\(process (\d+)\)/g)].map(([, pid]) => pid!)
-  expect(processes).toHaveLength(5)
+  expect(processes).toHaveLength(6)
   expect(processes.every(isAlive)).toBe(true)
   demo.kill('SIGINT')
   const [code] = await once(demo, 'exit')

@@ -2,7 +2,6 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { homedir, tmpdir } from 'node:os'
 import path from 'node:path'
 import { KafkaCluster, type KafkaClusterOptions } from '@millrace/log/kafka-brokers'
-import type { PostgresServer } from '@millrace/postgres/local-server'
 import { TestSchema } from '@millrace/postgres/testing/test-schema'
 import { type Environment, PLAIN, ServerProcess } from '../e2e/server-process.ts'
 
@@ -12,7 +11,7 @@ export const LEASE_MS = 3_000
 
 export interface ClusterOptions {
   /** A server that the test may stop; default: that of the test run. */
-  readonly postgres?: PostgresServer
+  readonly postgres?: { readonly url: string }
   /** More lines for server.properties of the broker. */
   readonly settings?: KafkaClusterOptions['settings']
 }
@@ -115,6 +114,61 @@ export async function send({ url }: ServerProcess, writeKey: string, events: rea
 
 export function event(messageId: string, userId = 'u'): object {
   return { type: 'track', event: 'Seat Booked', userId, messageId }
+}
+
+/** Sources, each in the partition with the fewest, connected to one new webhook. */
+export async function sourcesOf(server: ServerProcess, count: number, webhookUrl: string, destination: object = {}) {
+  const sources: { readonly id: string; readonly writeKey: string }[] = []
+  for (let n = 0; n < count; n++) {
+    sources.push((await ok(server, 'POST', '/sources', { name: `Cinema ${n}`, type: 'HTTP' })).source)
+  }
+  return { sources, destinationId: await connectAll(server, sources, webhookUrl, destination) }
+}
+
+/** A new webhook, connected to all of these sources. @returns its id. */
+export async function connectAll(
+  server: ServerProcess,
+  sources: readonly { readonly id: string }[],
+  webhookUrl: string,
+  more: object = {},
+): Promise<string> {
+  const made = { name: `Hook ${webhookUrl}`, type: 'WEBHOOK', config: { webhookUrl }, ...more }
+  const { destination } = await ok(server, 'POST', '/destinations', made)
+  for (const { id } of sources) {
+    await ok(server, 'POST', '/connections', { sourceId: id, destinationId: destination.id })
+  }
+  return destination.id
+}
+
+/** Shards that a process owns. */
+export function owned(server: ServerProcess): Promise<number> {
+  return metric(server, 'millrace_shards_owned')
+}
+
+/** NaN: the process does not show it. */
+export async function metric({ url }: ServerProcess, name: string): Promise<number> {
+  const text = await (await fetch(`${url}/metrics`)).text()
+  return Number(new RegExp(`^${name} (.*)$`, 'm').exec(text)?.[1])
+}
+
+export interface Health {
+  readonly status: number
+  readonly appType: string
+  readonly acceptingEvents: string
+  readonly routingEvents: string
+  readonly checks: Readonly<Record<string, string>>
+}
+
+export async function healthOf({ url }: ServerProcess): Promise<Health> {
+  const answer = await fetch(`${url}/health`)
+  return { ...((await answer.json()) as Omit<Health, 'status'>), status: answer.status }
+}
+
+/** The samples of /metrics: their values by name and labels, as they stand there. */
+export async function metricsOf({ url }: ServerProcess): Promise<Map<string, number>> {
+  const text = await (await fetch(`${url}/metrics`)).text()
+  const samples = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'))
+  return new Map(samples.map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.split(' ').at(-1))]))
 }
 
 /** A source and a webhook, connected. */

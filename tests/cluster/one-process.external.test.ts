@@ -110,12 +110,28 @@ test('a removed connection discards what waits for it, and a trace says so', asy
   dead.close()
 })
 
+test('an event sent as soon as the live view has answered is shown with its outcome', async () => {
+  const { source } = await connected(server, sink.url, 'Watched')
+  for (const round of [1, 2, 3]) {
+    const end = new AbortController()
+    const headers = { authorization: `Bearer ${cluster.settings['MILLRACE_OWNER_TOKEN']}` }
+    const { body } = await fetch(`${server.url}/v2/tail`, { headers, signal: end.signal })
+    let shown = ''
+    const reading = (async () => {
+      for await (const chunk of body!.pipeThrough(new TextDecoderStream())) shown += chunk
+    })().catch(() => {})
+    expect(await send(server, source.writeKey, [event(`watched-${round}`)])).toBe(200)
+    for (const kind of ['accepted', 'outcome']) {
+      await expect.poll(() => shown).toContain(`event: ${kind}\ndata: {"messageId":"watched-${round}"`)
+    }
+    end.abort()
+    await reading
+  }
+})
+
 test('what is not available yet answers with the reason', async () => {
   const refusals: [path: string, method: string, status: number, text: string][] = [
-    ['/schemas/event-models', 'GET', 503, 'The schema catalog is not available in a cluster yet'],
-    ['/v2/admin/rebuild-catalog', 'POST', 503, 'The schema catalog is not available in a cluster yet'],
     ['/v2/admin/backup', 'POST', 409, 'Back up Postgres'],
-    ['/v2/refusals', 'GET', 503, 'Refused requests are not available in a cluster yet'],
   ]
   const headers = { authorization: `Bearer ${cluster.settings['MILLRACE_OWNER_TOKEN']}` }
   for (const [path, method, status, text] of refusals) {

@@ -1,7 +1,9 @@
 import { Sink } from '@millrace/pipeline/testing/sink'
+import { TestSchema } from '@millrace/postgres/testing/test-schema'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { command } from '../e2e/command.ts'
 import type { ServerProcess } from '../e2e/server-process.ts'
-import { api, ClusterUnderTest, connected, event, ok, send } from './cluster-under-test.ts'
+import { api, ClusterUnderTest, connected, event, healthOf, metricsOf, ok, send } from './cluster-under-test.ts'
 
 /* One process for each role. */
 
@@ -9,12 +11,14 @@ let cluster: ClusterUnderTest
 let gateway: ServerProcess
 let pipeline: ServerProcess
 let control: ServerProcess
+let catalog: ServerProcess
 let sink: Sink
 beforeAll(async () => {
   cluster = await ClusterUnderTest.start('roles')
   control = await cluster.add({ MILLRACE_ROLES: 'control' })
   gateway = await cluster.add({ MILLRACE_ROLES: 'gateway' })
   pipeline = await cluster.add({ MILLRACE_ROLES: 'pipeline' })
+  catalog = await cluster.add({ MILLRACE_ROLES: 'catalog' })
   sink = await Sink.start()
 })
 afterAll(async () => {
@@ -47,6 +51,7 @@ test('a path of another role answers 404', async () => {
   for (const [method, path] of ofControl) {
     expect([path, await status(gateway, method, path)]).toEqual([path, 404])
     expect([path, await status(pipeline, method, path)]).toEqual([path, 404])
+    expect([path, await status(catalog, method, path)]).toEqual([path, 404])
   }
   for (const path of ['/v1/track', '/v1/batch', '/v1/backfill']) {
     expect([path, await status(control, 'POST', path)]).toEqual([path, 404])
@@ -58,10 +63,11 @@ test('a path of another role answers 404', async () => {
 test('every role answers /health, /ready, /version and /metrics, with the checks of its roles', async () => {
   const checks = {
     gateway: ['config', 'log', 'topics'],
-    pipeline: ['config', 'delivery', 'readers', 'retention'],
-    control: ['backlog', 'config', 'database', 'readers'],
+    pipeline: ['brokers', 'config', 'delivery', 'readers', 'retention'],
+    catalog: ['catalog', 'config'],
+    control: ['backlog', 'config', 'database', 'readers', 'schemas'],
   }
-  for (const [role, server] of Object.entries({ gateway, pipeline, control })) {
+  for (const [role, server] of Object.entries({ gateway, pipeline, catalog, control })) {
     const health = await fetch(`${server.url}/health`)
     const body = (await health.json()) as { appType: string; checks: Record<string, string> }
     expect([health.status, body.appType, Object.keys(body.checks).sort()]).toEqual([
@@ -94,6 +100,59 @@ test('the rate limit of a source is divided by the live gateways, and the header
   await expect.poll(async () => (await track(gateway, 31))[0], { interval: 100 }).toBe(429)
   expect(await second.stop()).toBe(0)
   await expect.poll(async () => (await track(gateway, 31))[0], { timeout: 60_000, interval: 1_000 }).toBe(200)
+})
+
+test('each role shows its own metrics; only control shows what waits in the whole installation', async () => {
+  const silent = await Sink.start(503)
+  const { source, destination } = await connected(control, silent.url, 'Silent')
+  await expect.poll(() => send(gateway, source.writeKey, [event('stuck')])).toBe(200)
+  const of = (name: string) => `${name}{destination_id="${destination.id}"}`
+  const shown = async (server: ServerProcess, name: string) => (await metricsOf(server)).get(name)
+  await expect.poll(() => shown(control, of('millrace_delivery_oldest_pending_seconds'))).toBeGreaterThan(0)
+  const ofInstallation = /^millrace_(delivery_pending|dead_letters|backlog_bytes|delivery_oldest_pending_seconds)/
+  for (const server of [gateway, pipeline]) {
+    expect([...(await metricsOf(server)).keys()].filter((name) => ofInstallation.test(name))).toEqual([])
+  }
+  // One shard is behind: that of the source whose destination does not answer.
+  const lags = async () => {
+    const samples = [...(await metricsOf(pipeline))].filter(([name]) => name.startsWith('millrace_shard_lag_seconds{'))
+    return samples.map(([, seconds]) => seconds).toSorted((a, b) => a - b)
+  }
+  await expect.poll(async () => (await lags()).at(-1), { timeout: 10_000 }).toBeGreaterThan(2)
+  expect(await lags()).toHaveLength(2)
+  expect((await lags())[0]).toBe(0)
+  expect(await shown(pipeline, 'millrace_flush_seconds_count')).toBeGreaterThan(0)
+  for (const server of [gateway, pipeline, control]) {
+    expect(await shown(server, 'millrace_snapshot_age_seconds')).toBeLessThan(5)
+  }
+  silent.answer = () => 200
+  await expect.poll(async () => (await lags()).at(-1), { timeout: 60_000 }).toBe(0)
+  silent.close()
+})
+
+test('MILLRACE_MIGRATE=off leaves the tables to `millrace migrate`, and an unfit schema stops the start', async () => {
+  await using other = TestSchema.on(cluster.schema, 'migrated')
+  const postgres = { MILLRACE_POSTGRES_URL: other.url, MILLRACE_POSTGRES_SCHEMA: other.schema }
+  const manual = { ...postgres, MILLRACE_KAFKA_PREFIX: other.schema, MILLRACE_MIGRATE: 'off' }
+  expect(await cluster.refused(manual)).toMatch(
+    /^Millrace cannot start: The part control of the Postgres schema \S+ is missing: run `millrace migrate`, then start again/m,
+  )
+  const first = await command(['migrate'], postgres)
+  expect([first.code, first.err]).toEqual([0, ''])
+  expect(first.out).toMatch(/^The Postgres schema \S+ was brought up to date\.\n {2}control +made, at \d+\n/)
+  const second = await command(['migrate'], postgres)
+  expect(second.out).toMatch(/^The Postgres schema \S+ is up to date\.\n {2}control +at \d+, nothing to do\n/)
+  const server = await cluster.add({ ...manual, MILLRACE_ROLES: 'control' })
+  expect(await healthOf(server)).toMatchObject({ status: 200 })
+  expect(await server.stop()).toBe(0)
+
+  await using pool = other.pool()
+  await pool.query(`UPDATE schema SET version = 99, usable_from = 99 WHERE part = 'control'`)
+  const tooNew = /was migrated by a newer version of Millrace: its part control is at 99, usable from 99/
+  expect(await cluster.refused(manual)).toMatch(tooNew)
+  expect(await cluster.refused({ ...manual, MILLRACE_MIGRATE: 'auto' })).toMatch(tooNew)
+  const third = await command(['migrate'], postgres)
+  expect([third.code, third.err]).toEqual([1, expect.stringMatching(tooNew)])
 })
 
 test('a start that cannot work says why in one line', async () => {

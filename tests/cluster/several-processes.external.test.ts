@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { Sink } from '@millrace/pipeline/testing/sink'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { ServerProcess } from '../e2e/server-process.ts'
-import { api, ClusterUnderTest, connected, event, LEASE_MS, ok, send } from './cluster-under-test.ts'
+import { api, ClusterUnderTest, connected, event, LEASE_MS, metric, ok, owned, send } from './cluster-under-test.ts'
 
 /* Several processes with all roles, which share four shards. */
 
@@ -212,12 +212,3 @@ test('a process that was stopped for twice its lease records nothing afterwards'
   await expect.poll(() => Promise.all([one, two].map(owned)), { timeout: 30_000 }).toEqual([2, 2])
   held.close()
 })
-
-function owned(server: ServerProcess): Promise<number> {
-  return metric(server, 'millrace_shards_owned')
-}
-
-async function metric({ url }: ServerProcess, name: string): Promise<number> {
-  const text = await (await fetch(`${url}/metrics`)).text()
-  return Number(new RegExp(`^${name} (.*)$`, 'm').exec(text)?.[1])
-}

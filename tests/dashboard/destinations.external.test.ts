@@ -346,10 +346,15 @@ test.each([
   expect(found).toEqual({})
 })
 
-test('a type of the catalog is found by its name, and gets a prepared mapping that is saved', async () => {
+test('types are listed by category; one of the catalog is found by its name, and gets a prepared mapping that is saved', async () => {
   await using visit = await dashboard.visit('/destinations/new')
   const { page } = visit
+  const inCategory = (category: string, name: RegExp) =>
+    page.getByRole('region', { name: category }).getByRole('link', { name })
+  await inCategory('Messaging', /^Slack/).waitFor()
+  await inCategory('Community catalog', /^Airship/).waitFor()
   await page.getByRole('searchbox', { name: 'Name of the service' }).fill('loops')
+  expect(await inCategory('Messaging', /./).count()).toBe(0)
   await page.getByRole('link', { name: /^Loops/ }).click()
   await page.getByText('Without mappings these apply: Create or update a contact, Send Event').waitFor()
   await page.getByRole('button', { name: 'Add mapping Create or update a contact' }).click()

@@ -139,6 +139,21 @@ test('live traffic would skip it: the reason is said on top; force is preset for
   await dashboard.env.api('DELETE', `/v2/destinations/${destinationId}?cascade=true&discard=true`)
 })
 
+test('the batch that live traffic would make, and the rule that would leave the message out, are said on top', async () => {
+  const { env } = dashboard
+  const own = await env.source({ name: 'Box office' })
+  const { destinationId, connectionId } = await env.webhook({ source: own, name: 'Lists', config: { batchSize: 50 } })
+  const rules = { list: [{ action: 'deny', types: ['track'], events: { match: 'prefix', names: ['Seat'] } }] }
+  await env.api('PATCH', `/v2/connections/${connectionId}`, { rules })
+  await using visit = await dashboard.visit(`/test?destination=${destinationId}&event=m-live`)
+  const { page } = visit
+  await page.getByText('"price": 18.5').first().waitFor()
+  await page.getByRole('button', { name: 'Run without sending' }).click()
+  await page.getByText('In live traffic one request carries up to 50 events.').waitFor()
+  await page.getByText(/^Live traffic of Box office would skip this: connection rule 1 \(deny track .*Seat/).waitFor()
+  await env.api('DELETE', `/v2/destinations/${destinationId}?cascade=true&discard=true`)
+})
+
 test('overrides stand in for the saved configuration in this run, and name their host', async () => {
   await using visit = await dashboard.visit(`/test?destination=${other}&event=m-live`)
   const { page } = visit

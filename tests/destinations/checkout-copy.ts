@@ -8,6 +8,8 @@ const COPIED = [
   'packages/destinations/src',
   'packages/destinations/package.json',
   'docs/destinations',
+  'docs/README.md',
+  'docs/contracts/destinations.md',
   'tsconfig.json',
   'biome.json',
   'vitest.config.ts',

@@ -1,13 +1,15 @@
 import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
+import { createServer as createSecureServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import type { TLSSocket } from 'node:tls'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { ROOT } from './checkout-copy.ts'
 
-/* The program runs against a server of this test, which answers like Zendesk. */
+/* The program runs against a server of this test, which answers like the services and their token endpoints. */
 
 const TOKEN = 'canary-x7Hq2-0123456789'
 const credentials = { subdomain: 'sandbox', email: 'ada@cinema.example', apiToken: TOKEN }
@@ -30,10 +32,14 @@ beforeAll(async () => {
     const chunks: Buffer[] = []
     for await (const chunk of request) chunks.push(chunk as Buffer)
     const { url = '', headers } = request
-    const body = JSON.parse(Buffer.concat(chunks).toString()) as Received['body']
+    const text = Buffer.concat(chunks).toString()
+    const isForm = headers['content-type'] === 'application/x-www-form-urlencoded'
+    const body = (
+      isForm ? { form: Object.fromEntries(new URLSearchParams(text)) } : JSON.parse(text)
+    ) as Received['body']
     received.push({ path: url, authorization: headers.authorization ?? '', body })
-    const { status, body: text } = answer(url)
-    response.writeHead(status, { 'content-type': 'application/json' }).end(text)
+    const { status, body: answered } = answer(url)
+    response.writeHead(status, { 'content-type': 'application/json' }).end(answered)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
@@ -111,6 +117,54 @@ test('a request of a type with batches is sent as in live traffic, and judged by
   expect(received).toMatchObject([
     { authorization: `Bearer ${TOKEN}`, body: { elements: [{ conversion: 'urn:lla:llaPartnerConversion:104012' }] } },
   ])
+})
+
+const salesforce = { oauthClientId: 'millrace', oauthClientSecret: TOKEN }
+
+test('the access token of OAuth 2 is obtained and put in, and shown nowhere', async () => {
+  const issued = 'canary-of-the-issued-token'
+  const taken = `[{"id":"${issued}","success":true,"errors":[]}]`
+  answer = (url) => ({ status: 200, body: url.includes('token') ? `{"access_token":"${issued}"}` : taken })
+  const { status, text } = await live(['salesforce', '--origin', origin, '--case', 'updates'], inVariable(salesforce))
+  expect(text).toContain('1 accepted, 0 refused, 0 skipped')
+  expect(status).toBe(0)
+  const [token, request] = received
+  expect(token!.body).toEqual({
+    form: { grant_type: 'client_credentials', client_id: 'millrace', client_secret: TOKEN },
+  })
+  expect(request!.authorization).toBe(`Bearer ${issued}`)
+  expect(text).toContain('→ 200 [{"id":"********","success":true')
+  expect(text).not.toContain(TOKEN)
+})
+
+test('a client that the token endpoint refuses is told with the reason, and nothing is sent', async () => {
+  answer = () => ({ status: 401, body: '{"error":"invalid_client"}' })
+  const { status, text } = await live(['salesforce', '--origin', origin, '--case', 'updates'], inVariable(salesforce))
+  expect(status).toBe(1)
+  expect(text).toContain('→ not sent: [EAUTH] :: authorization failed: the token endpoint answered 401 invalid_client')
+  expect(received).toHaveLength(1)
+})
+
+test('a client certificate is presented, and the authority of the server is that of the configuration', async () => {
+  const tls = await import(path.join(ROOT, 'packages/delivery/src/outbound/client-certificate-under-test.ts'))
+  const names: unknown[] = []
+  const options = { cert: tls.SERVER_CERTIFICATE, key: tls.SERVER_KEY, ca: tls.CA_CERTIFICATE, requestCert: true }
+  const secure = createSecureServer(options, (request, response) => {
+    names.push((request.socket as TLSSocket).getPeerCertificate().subject.CN)
+    request.resume()
+    response.end('ok')
+  })
+  await new Promise<void>((resolve) => secure.listen(0, '127.0.0.1', resolve))
+  const config = {
+    webhookUrl: `https://127.0.0.1:${(secure.address() as AddressInfo).port}/in`,
+    tlsCertificate: tls.CLIENT_CERTIFICATE,
+    tlsKey: tls.CLIENT_KEY,
+    tlsCa: tls.CA_CERTIFICATE,
+  }
+  const { status, text } = await live(['webhook', '--case', 'client certificate'], inVariable(config))
+  await new Promise((resolve) => secure.close(resolve))
+  expect([status, names]).toEqual([0, ['millrace']])
+  expect(text).toContain('/in → 200 ok')
 })
 
 test('a server that is not there is told, not thrown', async () => {

@@ -95,6 +95,41 @@ test('the same file makes another server the same', async () => {
   expect((await other.api('GET', '/v2/config')).json.document).toEqual(first)
 })
 
+test('the file with rules, consent, batches and mappings is applied as it stands, and pulled without a change', async () => {
+  const file = path.join(folder, 'millrace.yaml')
+  const text = block('yaml', '# Bookings with consent')
+  writeFileSync(file, text)
+  expect((await sh('millrace apply')).out).toContain('applied  revision 1\n')
+  expect((await sh('millrace plan --prune')).out).toMatch(/^no change/)
+  expect((await sh('millrace pull')).out).toMatch(/^unchanged/)
+  expect(readFileSync(file, 'utf8')).toBe(text)
+
+  const context = { consent: { categoryPreferences: { Advertising: true } } }
+  await send('m-silent')
+  await send('m-debug', { event: 'Debug Seat', context })
+  await send('m-seat', { context })
+  const destinations = (await env.api('GET', '/v2/destinations')).json.destinations as { id: string; type: string }[]
+  const [hook, contacts] = ['WEBHOOK', 'CATALOG_LOOPS'].map(
+    (type) => destinations.find((each) => each.type === type)!.id,
+  )
+  expect(await env.journey('m-silent', 'filtered', hook)).toMatchObject({ reason: 'consent missing' })
+  expect(await env.journey('m-debug', 'filtered', hook)).toMatchObject({ reason: 'connection rule 1' })
+  await env.journey('m-seat', 'delivered', hook)
+  expect(env.sink.received.map(({ json }) => json.map((event: { messageId: string }) => event.messageId))).toEqual([
+    ['m-seat'],
+  ])
+
+  const tested = async (id: string, message: object) => {
+    const body = { stage: { dest_transform: true }, message: { userId: 'u', ...message } }
+    const { json } = await env.api('POST', `/v0/testDestination/${id}?include=batch`, body)
+    return { batch: json.extras.batch, made: json.data[0].dest_transformed_payload }
+  }
+  expect((await tested(hook!, { type: 'track', event: 'Seat Reserved' })).batch).toEqual({ maxEvents: 100 })
+  const order = await tested(contacts!, { type: 'track', event: 'Order Completed' })
+  expect(order.made).toMatchObject([{ method: 'POST', body: { JSON: { eventName: 'Order Completed' } } }])
+  expect((await tested(contacts!, { type: 'track', event: 'Seat Reserved' })).made).toEqual([])
+})
+
 /** Runs a command in the folder of the file, with `millrace` as the guide defines it. No output shows the secret. */
 function sh(command: string, more: Record<string, string> = {}): Promise<{ code: number; out: string; err: string }> {
   const [definition] = /^millrace\(\) .*$/m.exec(DOC)!
@@ -115,8 +150,8 @@ function sh(command: string, more: Record<string, string> = {}): Promise<{ code:
   })
 }
 
-async function send(messageId: string): Promise<void> {
-  const { status } = await env.send('/v1/track', { messageId, userId: 'u', event: 'Seat Reserved' }, WRITE_KEY)
+async function send(messageId: string, more: object = {}): Promise<void> {
+  const { status } = await env.send('/v1/track', { messageId, userId: 'u', event: 'Seat Reserved', ...more }, WRITE_KEY)
   expect(status).toBe(200)
 }
 

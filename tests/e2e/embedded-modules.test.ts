@@ -15,6 +15,7 @@ const CLUSTER_ONLY = [
   /\/packages\/log\/src\/kafka\//,
   /\/@platformatic\/kafka\//,
   /\/packages\/pipeline\/src\/cluster\//,
+  /\/packages\/schema-catalog\/src\/cluster\//,
   /\/apps\/server\/src\/cluster\//,
 ]
 

@@ -5,11 +5,13 @@ import { setTimeout } from 'node:timers/promises'
 import { openApiDocument, type RouteBook } from '@millrace/openapi'
 import { type Conformance, conformanceOf } from '@millrace/openapi/testing'
 import { type ComposeOptions, compose, type Product } from '@millrace/server/compose'
+import type { ComposeClusterOptions } from '@millrace/server/compose-cluster'
 import { DataFolder } from '@millrace/server/data-folder'
 import { Faults } from '@millrace/server/faults'
 import { Front } from '@millrace/server/front'
 import { newLogger } from '@millrace/server/logger'
 import { loadSettings, settingsInForce } from '@millrace/server/settings'
+import { clusterSettings } from './cluster-settings.ts'
 import { Sink } from './sink.ts'
 
 const DEADLINE_MS = 10_000
@@ -80,7 +82,7 @@ type Parts = Pick<DevEnvOptions, 'dashboardFolder' | 'clock'>
 
 /** From one start to the next. */
 interface Run {
-  readonly product: Product
+  readonly product: Pick<Product, 'controlPlane' | 'routes' | 'baseUrl' | 'stop'>
   readonly folder: DataFolder
   /** What /openapi.json says of the routes: every answer below /v2 is held against it. */
   readonly conformance: Conformance
@@ -101,7 +103,7 @@ export class DevEnv implements AsyncDisposable {
 
   static async open(options: DevEnvOptions = {}): Promise<DevEnv> {
     const folder = mkdtempSync(join(tmpdir(), 'millrace-dev-env-'))
-    const environment = { ...STANDARD, MILLRACE_DATA_DIR: folder, ...options.settings }
+    const environment = { ...STANDARD, MILLRACE_DATA_DIR: folder, ...clusterSettings(), ...options.settings }
     return new DevEnv(environment, options, await start(environment, options), await Sink.open())
   }
 
@@ -213,11 +215,19 @@ async function start(environment: Readonly<Record<string, string>>, { dashboardF
   const logger = newLogger(settings.logLevel)
   const given = clock === undefined ? {} : { clock }
   const faults = new Faults(logger)
-  const product = await compose({ settings, shownSettings, folder, dashboardFolder, front, logger, faults, ...given })
+  const options = { settings, shownSettings, folder, dashboardFolder, front, logger, faults, ...given }
+  const product = settings.kafkaBrokers === undefined ? await compose(options) : await clustered(options)
   await product.controlPlane.ensureOwner({ email: settings.ownerEmail, token: settings.ownerToken })
   const about = { title: 'Millrace', version: '', description: '', tags: {} }
   const conformance = conformanceOf(openApiDocument(about, product.routes.described()))
   return { product, folder, conformance }
+}
+
+/** As a start does: an embedded server loads no module of a cluster. */
+async function clustered(options: ComposeOptions): Promise<Run['product']> {
+  const { composeCluster } = await import('@millrace/server/compose-cluster')
+  // The settings were checked together.
+  return composeCluster(options as ComposeClusterOptions)
 }
 
 function parsed(text: string): unknown {

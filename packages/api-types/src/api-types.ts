@@ -785,6 +785,8 @@ export type Info = {
   /** null if the log is empty. */
   readonly logOldestAt: string | null
   readonly lastBackup: Backup | null
+  /** Only in a cluster: Postgres backups taken at this time or later restore everything; null: backups of any age. */
+  readonly postgresBackupsFrom?: string | null
   /** Sign-ins answered 429 in the last 24 hours, since the server started. */
   readonly refusedSignIns: {
     readonly count: number

@@ -20,7 +20,7 @@ import { CodeChecks } from './transformations/code-checks.ts'
 import type { CodeRuntime, CodeTemplate } from './transformations/code-runtime.ts'
 import { CodeTests, type Mask } from './transformations/code-tests.ts'
 import { Libraries } from './transformations/libraries.ts'
-import { LogLines } from './transformations/log-lines.ts'
+import { type LogLineBook, LogLines } from './transformations/log-lines.ts'
 import { Transformations } from './transformations/transformations.ts'
 import { CommitFollower } from './workspace/commit-follower.ts'
 import { AttachedDeliveries, type Deliveries, type RuleCountAsked, type RuleCounted } from './workspace/deliveries.ts'
@@ -44,6 +44,8 @@ export interface ControlPlaneOptions {
   /** Runs user code. */
   readonly code: CodeRuntime
   readonly codeTemplates: readonly CodeTemplate[]
+  /** Default: in the memory of this process. */
+  readonly logLines?: LogLineBook | undefined
   /** Masks secrets in output. */
   readonly maskingOf: (secrets: readonly string[]) => Mask
   readonly logger: Logger
@@ -68,7 +70,7 @@ export class ControlPlane implements AsyncDisposable {
   readonly libraries: Libraries
   readonly codeTests: CodeTests
   /** Lines that live runs log; the code that runs them adds the lines of transformations with `captureLogs`. */
-  readonly logLines = new LogLines()
+  readonly logLines: LogLineBook
   readonly credentials: Credentials
   readonly users: Users
   readonly configuration: WorkspaceDocument
@@ -93,6 +95,7 @@ export class ControlPlane implements AsyncDisposable {
   ) {
     const { clock, destinationTypes } = options
     this.options = options
+    this.logLines = options.logLines ?? new LogLines()
     this.#store = store
     this.#workspace = workspace
     this.#deliveries = deliveries

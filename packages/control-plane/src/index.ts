@@ -37,5 +37,7 @@ export { type ControlStoreOpener, NewerDatabaseError, WrongSecretKeyError } from
 export { destinationNames } from './store/database-look.ts'
 export { sqliteControlStore } from './store/sqlite-control-store.ts'
 export type { CodeLanguage, PublishedLibrary, PublishedTransformation } from './transformations/code.ts'
+export type { LogLine, LogLineBook } from './transformations/log-lines.ts'
 export type { Deliveries, DeliveryScope } from './workspace/deliveries.ts'
+export { SecretBox } from './workspace/secret-box.ts'
 export type { Snapshot } from './workspace/snapshot.ts'

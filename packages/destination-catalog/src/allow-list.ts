@@ -8,6 +8,8 @@ export interface AllowedEntry {
   readonly multiStep?: true
   /** Its vendor has not confirmed the address. */
   readonly experimental?: true
+  /** Shown above its form. */
+  readonly help?: string
   /** The type of packages/destinations that replaces it. */
   readonly supersededBy?: string
 }
@@ -96,7 +98,11 @@ export const ALLOWED: Readonly<Record<string, AllowedEntry>> = {
   podscribe: { displayName: 'Podscribe' },
   posthog: { displayName: 'PostHog' },
   postscript: { displayName: 'Postscript', needsMapping: true, multiStep: true },
-  prodeology: { displayName: 'Prodeology', experimental: true },
+  prodeology: {
+    displayName: 'Prodeology',
+    experimental: true,
+    help: 'Sends to a host for development. The vendor has not confirmed that it takes real events.',
+  },
   qualified: { displayName: 'Qualified', needsMapping: true },
   qualtrics: { displayName: 'Qualtrics', needsMapping: true, multiStep: true },
   recombee: { displayName: 'Recombee' },
@@ -125,6 +131,7 @@ export const ALLOWED: Readonly<Record<string, AllowedEntry>> = {
     displayName: 'Twilio Messaging Omnichannel',
     needsMapping: true,
     experimental: true,
+    help: 'Sends nothing: the published code of this type is a placeholder that makes no request. Use Twilio Messaging.',
   },
   usermaven: { displayName: 'Usermaven' },
   usermotion: { displayName: 'UserMotion' },

@@ -1,15 +1,22 @@
 import { existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'
-import type { JsonValue } from '@millrace/protocol'
+import type { JsonObject, JsonValue } from '@millrace/protocol'
 import { afterAll, describe, expect, test } from 'vitest'
 import { ALLOWED } from './allow-list.ts'
+import { typeNameOf } from './definitions/entries.ts'
 import { isAsRecorded, type RecordedCase, requestsOf } from './testing/recorded-cases.ts'
 import { testCatalog } from './testing/test-catalog.ts'
 
 const CASES = path.join(import.meta.dirname, '../cases')
 
-/** Nobody knows a configuration yet under which its code makes a request. */
+/** Its published code is a placeholder that makes no request under any configuration. */
 const WITHOUT_CASE = ['twilio-messaging-omnichannel']
+
+const SENT_TO_NOBODY = {
+  fromObject: [{ from: 'AgentIdSender', agent_id: 'a-1' }],
+  to: [{ address: '+442071838750', channel: 'phone' }],
+  content: { content_type: 'MessageContentText', text: 'Your seats are reserved.' },
+}
 
 const catalog = testCatalog()
 afterAll(() => catalog[Symbol.asyncDispose]())
@@ -28,6 +35,33 @@ describe.each(Object.keys(ALLOWED))('%s', (slug) => {
       }
     },
   )
+})
+
+test('a type whose code makes no request says so above its form', async () => {
+  for (const slug of WITHOUT_CASE) {
+    expect((catalog.describe(typeNameOf(slug))!.uiConfig as JsonObject)['help']).toMatch(/^Sends nothing: /)
+    const subscriptions = [{ action: 'sendMessage', trigger: 'type = "track"', mapping: SENT_TO_NOBODY }]
+    const config = { username: 'AC1', password: 'secret-of-twilio', subscriptions }
+    expect(await requestsOf(catalog, slug, 'order', config)).toBe(undefined)
+  }
+})
+
+test('every setting of every form is in a recorded case, a default also with another value', () => {
+  const missing = Object.keys(ALLOWED).flatMap((slug) => {
+    if (WITHOUT_CASE.includes(slug)) return []
+    const cases = JSON.parse(readFileSync(path.join(CASES, `${slug}.json`), 'utf8')) as RecordedCase[]
+    const { properties } = catalog.describe(typeNameOf(slug))!.configSchema as {
+      properties: Record<string, JsonObject>
+    }
+    return Object.entries(properties)
+      .filter(([name]) => name !== 'subscriptions')
+      .filter(([name, { default: usual }]) => {
+        const given = cases.flatMap(({ config }) => (config[name] === undefined ? [] : [config[name]]))
+        return !given.some((value) => value !== usual)
+      })
+      .map(([name]) => `${slug}: ${name}`)
+  })
+  expect(missing).toEqual([])
 })
 
 test('entries that need no mapping make a request from their default mappings', () => {

@@ -3,7 +3,8 @@ import type { RequestObject } from './requests/request-object.ts'
 
 /**
  * What a destination makes of one event, as data: it is test, documentation and sample at once. The cases of a type
- * stand beside its code in `<folder>.cases.ts`; every-type.test.ts runs them.
+ * stand beside its code in `<folder>.cases.ts`; every-type.test.ts runs them. Each option of the form is
+ * in one that would end another way without it (every-option.test.ts).
  */
 export interface DestinationCase {
   /** States the promise; no two cases of a type have the same name. */

@@ -41,11 +41,21 @@ export class RefusalBook {
     }
   }
 
+  /** Refused after the first `count`, oldest first, as far as they are still known; and how many there were by now. */
+  after(count: number): { readonly refusals: KnownRefusal[]; readonly count: number } {
+    const added = Math.min(this.#count - count, MAX_KNOWN)
+    return { refusals: added === 0 ? [] : this.#inOrder().slice(-added), count: this.#count }
+  }
+
   /** Newest first. @param sourceId undefined: all sources. */
   list(sourceId?: string): KnownRefusal[] {
-    const newest = this.#count % MAX_KNOWN
-    const inOrder = [...this.#known.slice(newest), ...this.#known.slice(0, newest)].reverse()
-    return sourceId === undefined ? inOrder : inOrder.filter((each) => each.sourceId === sourceId)
+    const newest = this.#inOrder().reverse()
+    return sourceId === undefined ? newest : newest.filter((each) => each.sourceId === sourceId)
+  }
+
+  #inOrder(): KnownRefusal[] {
+    const oldest = this.#count % MAX_KNOWN
+    return [...this.#known.slice(oldest), ...this.#known.slice(0, oldest)]
   }
 }
 

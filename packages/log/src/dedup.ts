@@ -26,6 +26,18 @@ export interface AttemptRule {
 
 export type DedupRule = WindowRule | AttemptRule
 
+/** A rule as a number: 0 for none, 1 to 3 for the index of an attempt in ATTEMPTS plus one, else the window in milliseconds plus 3. */
+export function numberOfRule(rule: DedupRule | undefined): number {
+  if (rule === undefined) return 0
+  return 'windowMs' in rule ? rule.windowMs + ATTEMPTS.length : ATTEMPTS.indexOf(rule.attempt) + 1
+}
+
+export function ruleOfNumber(number: number): DedupRule | undefined {
+  if (number === 0) return undefined
+  const attempt = ATTEMPTS[number - 1]
+  return attempt === undefined ? { windowMs: number - ATTEMPTS.length } : { attempt }
+}
+
 /** How an append treats events with a messageId that the source has already sent. */
 export type Dedup = DedupRule & {
   /** Called with the indexes of the duplicates in the record before the append resolves; not called without duplicates. */

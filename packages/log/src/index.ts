@@ -26,7 +26,7 @@ export {
 export { duplicateBytes, framedRecords, recordOf } from './frames.ts'
 export { MemoryEventLog } from './memory/memory-event-log.ts'
 export { ForwardReader } from './sqlite/forward-reader.ts'
-export { streamsIn, streamTable } from './sqlite/segments/stream-tables.ts'
+export { streamsIn, streamTable } from './sqlite/segments/stream-table.ts'
 export { SqliteEventLog, type SqliteEventLogOptions } from './sqlite/sqlite-event-log.ts'
 export { type SharedLog, ThreadEventLog } from './sqlite/thread-event-log.ts'
 export { addToTally } from './tally.ts'

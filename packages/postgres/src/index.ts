@@ -3,10 +3,13 @@ export type { HeldLease, Lease, LeasedWork, LeaseKey, Leases, MemberDescription 
 export { Membership, type MembershipOptions } from './leases/membership.ts'
 export { PostgresLeases, type PostgresLeasesOptions } from './leases/postgres-leases.ts'
 export { SingleTask, type SingleTaskOptions } from './leases/single-task.ts'
+export { liveMembers, type StoredLease, type StoredMember, storedLeases } from './leases/stored-leases.ts'
 export {
   checkSchema,
+  type MigratedPart,
   type MigrationStep,
   migrate,
+  migrationPool,
   type SchemaPart,
   type SchemaState,
   SchemaTooNewError,

@@ -3,6 +3,7 @@ import {
   checkSchema,
   type MigrationStep,
   migrate,
+  migrationPool,
   SchemaTooNewError,
   SchemaTooOldError,
   schemaStates,
@@ -72,7 +73,27 @@ test('an older release starts beside a newer one until a step says otherwise', a
 
 test('a program that may not migrate says what to do, and changes nothing', async () => {
   await expect(checkSchema(pool, hall(first))).rejects.toThrow(SchemaTooOldError)
+  await expect(checkSchema(pool, hall(first))).rejects.toThrow(/The part hall of .* is missing: run `millrace migrate`/)
   await migrate(pool, hall(first))
-  await expect(checkSchema(pool, hall(first, second))).rejects.toThrow('run `millrace migrate`')
+  await expect(checkSchema(pool, hall(first, second))).rejects.toThrow(
+    /hall of .* is at 1, and this program needs 2: run `millrace migrate`/,
+  )
   expect(await schemaStates(pool)).toEqual([{ part: 'hall', version: 1, usableFrom: 0 }])
+})
+
+test('a migration says which steps it ran', async () => {
+  expect(await migrate(pool, hall(first))).toEqual([{ part: 'hall', from: 0, version: 1 }])
+  expect(await migrate(pool, hall(first, second))).toEqual([{ part: 'hall', from: 1, version: 2 }])
+  expect(await migrate(pool, hall(first, second))).toEqual([{ part: 'hall', from: 2, version: 2 }])
+  expect(await migrate(pool, hall(first))).toEqual([{ part: 'hall', from: 2, version: 2 }])
+})
+
+test('a step may take longer than any other statement', async () => {
+  const slow: MigrationStep = { name: 'slow', up: (queries) => queries.rows('SELECT pg_sleep(0.5)') }
+  const limits = { timeouts: { statementMs: 100, answerMs: 200 } }
+  await using short = schema.pool(limits)
+  await expect(migrate(short, hall(slow))).rejects.toThrow('Postgres does not answer')
+  const { url, schema: name } = schema
+  await using long = migrationPool({ url, schema: name, applicationName: name, logger: { warn: () => {} }, ...limits })
+  expect(await migrate(long, hall(slow))).toEqual([{ part: 'hall', from: 0, version: 1 }])
 })

@@ -1,5 +1,5 @@
 import type { Queries } from './postgres-connection.ts'
-import type { PostgresPool } from './postgres-pool.ts'
+import { type PostgresOptions, PostgresPool } from './postgres-pool.ts'
 
 /**
  * One group of tables with its own row in the table `schema`. Its version is the number of its steps that ran.
@@ -26,10 +26,26 @@ export interface SchemaState {
   readonly usableFrom: number
 }
 
+/** What `migrate` did to a part. */
+export interface MigratedPart {
+  readonly part: string
+  /** Steps that had run before: 0 if the part was not there. */
+  readonly from: number
+  /** Steps that have run now. */
+  readonly version: number
+}
+
 /** Other processes that migrate are waited for this long. */
 const LOCK_TIMEOUT_MS = 60_000
 /** The limit for one statement of a step, such as an index over a large table. */
 const STATEMENT_TIMEOUT_MS = 3_600_000
+const ANSWER_ROOM_MS = 60_000
+
+/** A pool for `migrate`: other pools give a statement up long before a step over a large table ends. */
+export function migrationPool(options: Omit<PostgresOptions, 'connections'>): PostgresPool {
+  const timeouts = { ...options.timeouts, answerMs: STATEMENT_TIMEOUT_MS + ANSWER_ROOM_MS }
+  return new PostgresPool({ ...options, connections: 1, timeouts })
+}
 
 /**
  * Brings the schema of the pool up to the steps that this program knows, in one transaction under an advisory lock:
@@ -38,10 +54,12 @@ const STATEMENT_TIMEOUT_MS = 3_600_000
  * @throws SchemaTooNewError if a newer release removed what this program needs; nothing is changed.
  * @see contracts/cluster.md §12 [K21]
  */
-export async function migrate(pool: PostgresPool, parts: readonly SchemaPart[]): Promise<void> {
+export async function migrate(pool: PostgresPool, parts: readonly SchemaPart[]): Promise<MigratedPart[]> {
   const states = await schemaStates(pool)
-  if (parts.every((part) => isUpToDate(pool.schema, part, states))) return
-  await pool.transaction(async (queries) => {
+  if (parts.every((part) => isUpToDate(pool.schema, part, states))) {
+    return parts.map(({ name }) => unchanged(states.find((state) => state.part === name)!))
+  }
+  return pool.transaction(async (queries) => {
     await queries.rows(
       `SELECT set_config('lock_timeout', $1, true), set_config('statement_timeout', $2, true),
               set_config('idle_in_transaction_session_timeout', '0', true)`,
@@ -52,7 +70,9 @@ export async function migrate(pool: PostgresPool, parts: readonly SchemaPart[]):
     await queries.run(
       `CREATE TABLE IF NOT EXISTS schema (part text PRIMARY KEY, version integer NOT NULL, usable_from integer NOT NULL)`,
     )
-    for (const part of parts) await migratePart(queries, pool.schema, part)
+    const done: MigratedPart[] = []
+    for (const part of parts) done.push(await migratePart(queries, pool.schema, part))
+    return done
   })
 }
 
@@ -64,7 +84,9 @@ export async function migrate(pool: PostgresPool, parts: readonly SchemaPart[]):
 export async function checkSchema(pool: PostgresPool, parts: readonly SchemaPart[]): Promise<void> {
   const states = await schemaStates(pool)
   for (const part of parts) {
-    if (!isUpToDate(pool.schema, part, states)) throw new SchemaTooOldError(pool.schema, part.name)
+    if (isUpToDate(pool.schema, part, states)) continue
+    const version = states.find((state) => state.part === part.name)?.version
+    throw new SchemaTooOldError(pool.schema, { part: part.name, version, own: part.steps.length })
   }
 }
 
@@ -92,10 +114,11 @@ export class SchemaTooOldError extends Error {
   override readonly name = 'SchemaTooOldError'
   readonly code = 'schema_too_old'
 
-  constructor(schema: string, part: string) {
+  constructor(schema: string, { part, version, own }: { part: string; version: number | undefined; own: number }) {
+    const state = version === undefined ? 'is missing' : `is at ${version}, and this program needs ${own}`
     super(
-      `The part ${part} of the Postgres schema ${schema} is older than this program: run \`millrace migrate\`, then start ` +
-        'again. Nothing was changed.',
+      `The part ${part} of the Postgres schema ${schema} ${state}: run \`millrace migrate\`, then start again. Nothing ` +
+        'was changed.',
     )
   }
 }
@@ -109,9 +132,9 @@ function isUpToDate(schema: string, part: SchemaPart, states: readonly SchemaSta
   return state.version >= part.steps.length
 }
 
-async function migratePart(queries: Queries, schema: string, part: SchemaPart): Promise<void> {
+async function migratePart(queries: Queries, schema: string, part: SchemaPart): Promise<MigratedPart> {
   const states = await queries.rows<SchemaState>(SELECT_STATES)
-  if (isUpToDate(schema, part, states)) return
+  if (isUpToDate(schema, part, states)) return unchanged(states.find((state) => state.part === part.name)!)
   const before = states.find((each) => each.part === part.name) ?? { version: 0, usableFrom: 0 }
   let { usableFrom } = before
   for (const step of part.steps.slice(before.version)) {
@@ -123,6 +146,11 @@ async function migratePart(queries: Queries, schema: string, part: SchemaPart): 
      ON CONFLICT (part) DO UPDATE SET version = excluded.version, usable_from = excluded.usable_from`,
     [part.name, part.steps.length, usableFrom],
   )
+  return { part: part.name, from: before.version, version: part.steps.length }
+}
+
+function unchanged({ part, version }: SchemaState): MigratedPart {
+  return { part, from: version, version }
 }
 
 function quoted(name: string): string {

@@ -119,7 +119,7 @@ export class SchemaCatalog {
   }
 
   /** @throws CatalogUnavailableError */
-  async ask<Name extends Question>(
+  async ask<Name extends CatalogQuestion>(
     name: Name,
     argument: Parameters<CatalogCalls[Name]>[0],
   ): Promise<ReturnType<CatalogCalls[Name]>> {
@@ -251,7 +251,8 @@ function endOf(log: FollowedLog): number {
   return Math.max(...endsOf(log))
 }
 
-type Question =
+/** What others ask of the catalog; a purge is a change. */
+export type CatalogQuestion =
   | 'models'
   | 'versions'
   | 'jsonSchemas'

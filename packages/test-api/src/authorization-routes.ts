@@ -1,35 +1,50 @@
-import { authorizationOf, overriddenConfig } from '@millrace/destinations'
+import { authorizationOf, Masking, overriddenConfig } from '@millrace/destinations'
 import { ApiError } from '@millrace/openapi'
 import { exchangedCode } from '@millrace/pipeline'
 import { type Authorization, formatTime, type JsonObject } from '@millrace/protocol'
 import type { FastifyPluginAsync } from 'fastify'
 import { askedType } from './asked-configuration.ts'
 import { AUTHORIZATION_IN_WORDS, FINISH_IN_WORDS } from './authorization.openapi.ts'
-import { Authorizations, type PendingAuthorization } from './authorizations.ts'
+import {
+  AUTHORIZATION_VALID_MS,
+  beginAuthorization,
+  LocalAuthorizations,
+  type PendingAuthorization,
+  type PendingAuthorizations,
+} from './authorizations.ts'
 import type { FieldOptionsOptions } from './field-options-route.ts'
-import { maskingOf } from './shown-report.ts'
+import { secretsInUse } from './shown-report.ts'
 import { TimeLimit } from './time-limit.ts'
 
 const TIMEOUT_MS = 30_000
 /** Page of the dashboard to which services send people back. */
 const RETURN_PATH = '/ui/oauth'
 
+export interface AuthorizationOptions extends FieldOptionsOptions {
+  /** Default: in the memory of this process. */
+  readonly authorizations?: PendingAuthorizations | undefined
+}
+
 /**
  * POST /v2/destinations/authorization and …/authorization/finish, to be registered below /v2.
  *
  * @see contracts/destinations.md §7e
  */
-export function authorizationRoutes(options: FieldOptionsOptions): FastifyPluginAsync {
-  const authorizations = new Authorizations(options.clock)
+export function authorizationRoutes(options: AuthorizationOptions): FastifyPluginAsync {
+  const { clock, authorizations = new LocalAuthorizations(clock) } = options
   const audited = { action: 'test', kind: 'destination' } as const
   return async (app) => {
-    app.post('/destinations/authorization', { config: { audited, describe: AUTHORIZATION_IN_WORDS } }, (request) => {
-      const body = request.body as JsonObject
-      const asked = askedAuthorization(body, request.actor.role === 'admin', options)
-      request.audit({ ...audited, resourceId: asked.destinationId, diff: [] })
-      const { url, state, expiresAt } = authorizations.begin({ ...asked, actorId: request.actor.user.id })
-      return { url, state, expiresAt: formatTime(expiresAt) }
-    })
+    app.post(
+      '/destinations/authorization',
+      { config: { audited, describe: AUTHORIZATION_IN_WORDS } },
+      async (request) => {
+        const body = request.body as JsonObject
+        const { destinationId, ...asked } = askedAuthorization(body, request.actor.role === 'admin', options)
+        request.audit({ ...audited, resourceId: destinationId, diff: [] })
+        const begun = await beginAuthorization({ ...asked, actorId: request.actor.user.id }, authorizations)
+        return { ...begun, expiresAt: formatTime(clock.now() + AUTHORIZATION_VALID_MS) }
+      },
+    )
     app.post(
       '/destinations/authorization/finish',
       { config: { audited, describe: FINISH_IN_WORDS } },
@@ -39,7 +54,7 @@ export function authorizationRoutes(options: FieldOptionsOptions): FastifyPlugin
         if (unknown !== undefined) throw new ApiError('bad_request', `Unknown member: ${unknown}`)
         if (typeof state !== 'string' || state === '') throw new ApiError('bad_request', 'state is required')
         if (typeof code !== 'string' || code === '') throw new ApiError('bad_request', 'code is required')
-        const pending = authorizations.take(state, request.actor.user.id)
+        const pending = await authorizations.take(state, request.actor.user.id)
         if (pending === undefined) {
           throw new ApiError('bad_request', 'The authorization is unknown or older than 10 minutes: start it again')
         }
@@ -63,8 +78,8 @@ function askedAuthorization(body: JsonObject, mayCarry: boolean, options: FieldO
   const authorization = authorizationIn(module, override.config)
   const savedUrl = saved === undefined ? authorization.tokenUrl : savedTokenUrl(module, saved.config)
   const tokenOrigin = URL.parse(savedUrl ?? '')?.origin
-  const masking = maskingOf(module, savedConfig, override, { usedCredentials: [], derivedSecrets: [] }, true)
-  return { authorization, redirectUri, tokenOrigin, masking, destinationId: saved?.id ?? null }
+  const secrets = [...secretsInUse(module, savedConfig, override, { usedCredentials: [], derivedSecrets: [] }, true)]
+  return { authorization, redirectUri, tokenOrigin, secrets, destinationId: saved?.id ?? null }
 }
 
 function authorizationIn(module: Parameters<typeof authorizationOf>[0], config: JsonObject) {
@@ -107,7 +122,7 @@ function isReturnAddress(text: string): boolean {
 }
 
 async function exchanged(
-  { authorization, redirectUri, verifier, tokenOrigin, masking }: PendingAuthorization,
+  { authorization, redirectUri, verifier, tokenOrigin, secrets }: PendingAuthorization,
   code: string,
   { newClient, clock, version }: FieldOptionsOptions,
 ): Promise<{ refreshToken: string | null; error: string | null }> {
@@ -119,7 +134,7 @@ async function exchanged(
     const brought = { code, redirectUri, verifier }
     const issued = await exchangedCode(client, brought, { tokenOrigin, userAgent }, { sender, signal: limit.signal })
     return 'failure' in issued
-      ? { refreshToken: null, error: masking.text(issued.failure) }
+      ? { refreshToken: null, error: new Masking(secrets).text(issued.failure) }
       : { refreshToken: issued.refreshToken, error: null }
   } finally {
     await sender.close()

@@ -1,9 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto'
-import type { Masking } from '@millrace/destinations'
 import type { Authorization } from '@millrace/protocol'
 import type { Clock } from '@millrace/std'
 
-const VALID_MS = 10 * 60_000
+/** How long a person has at the page of the service. */
+export const AUTHORIZATION_VALID_MS = 10 * 60_000
 const MAX_PENDING = 1_000
 const SECRET_BYTES = 32
 
@@ -16,61 +16,75 @@ export interface PendingAuthorization {
   readonly actorId: string
   /** As `OutboundRequest.configuredOrigin`, for the token endpoint. */
   readonly tokenOrigin: string | undefined
-  /** Of the secrets of its configuration: a service may quote what it was sent. */
-  readonly masking: Pick<Masking, 'text'>
+  /** Secrets of its configuration, which are masked in answers: a service may quote what it was sent. */
+  readonly secrets: readonly string[]
 }
 
-interface Entry extends PendingAuthorization {
+/** Keeps authorizations under way, for ten minutes and at most a thousand: the oldest are forgotten. */
+export interface PendingAuthorizations {
+  put(state: string, pending: PendingAuthorization): Promise<void>
+  /** Takes one out, once. Undefined: the state is unknown, used or too old, or of another person. */
+  take(state: string, actorId: string): Promise<PendingAuthorization | undefined>
+}
+
+/** @returns the address to send the person to, and the state by which they come back. */
+export async function beginAuthorization(
+  given: Omit<PendingAuthorization, 'verifier'>,
+  pending: PendingAuthorizations,
+): Promise<{ url: string; state: string }> {
+  const [state, verifier] = [secret(), secret()]
+  await pending.put(state, { ...given, verifier })
+  const { authorizeUrl, clientId, scope, params } = given.authorization
+  const url = new URL(authorizeUrl)
+  const challenge = createHash('sha256').update(verifier).digest('base64url')
+  const own = {
+    response_type: 'code',
+    client_id: clientId,
+    redirect_uri: given.redirectUri,
+    scope,
+    state,
+    code_challenge: challenge,
+    code_challenge_method: 'S256',
+  }
+  for (const [name, value] of Object.entries({ ...params, ...own })) url.searchParams.set(name, value)
+  return { url: url.href, state }
+}
+
+interface Entry {
+  readonly pending: PendingAuthorization
   readonly endsAt: number
 }
 
-/** Authorizations under way, in memory: after a restart a person starts again. Full, the oldest is forgotten. */
-export class Authorizations {
+/** In memory, for a single process: after a restart a person starts again. */
+export class LocalAuthorizations implements PendingAuthorizations {
   readonly #clock: Clock
   /** By state, oldest first. */
-  readonly #pending = new Map<string, Entry>()
+  readonly #entries = new Map<string, Entry>()
 
   constructor(clock: Clock) {
     this.#clock = clock
   }
 
-  /** @returns the address to send the person to, and the state by which they come back. */
-  begin(given: Omit<PendingAuthorization, 'verifier'>): { url: string; state: string; expiresAt: number } {
+  async put(state: string, pending: PendingAuthorization): Promise<void> {
     this.#forgetOld()
-    const [state, verifier] = [secret(), secret()]
-    this.#pending.set(state, { ...given, verifier, endsAt: this.#clock.monotonic() + VALID_MS })
-    const [oldest] = this.#pending.keys()
-    if (this.#pending.size > MAX_PENDING) this.#pending.delete(oldest!)
-    const { authorizeUrl, clientId, scope, params } = given.authorization
-    const url = new URL(authorizeUrl)
-    const challenge = createHash('sha256').update(verifier).digest('base64url')
-    const own = {
-      response_type: 'code',
-      client_id: clientId,
-      redirect_uri: given.redirectUri,
-      scope,
-      state,
-      code_challenge: challenge,
-      code_challenge_method: 'S256',
-    }
-    for (const [name, value] of Object.entries({ ...params, ...own })) url.searchParams.set(name, value)
-    return { url: url.href, state, expiresAt: this.#clock.now() + VALID_MS }
+    this.#entries.set(state, { pending, endsAt: this.#clock.monotonic() + AUTHORIZATION_VALID_MS })
+    const [oldest] = this.#entries.keys()
+    if (this.#entries.size > MAX_PENDING) this.#entries.delete(oldest!)
   }
 
-  /** Takes an authorization, once. Undefined: the state is unknown, used or too old, or of another person. */
-  take(state: string, actorId: string): PendingAuthorization | undefined {
+  async take(state: string, actorId: string): Promise<PendingAuthorization | undefined> {
     this.#forgetOld()
-    const entry = this.#pending.get(state)
-    if (entry?.actorId !== actorId) return undefined
-    this.#pending.delete(state)
-    return entry
+    const entry = this.#entries.get(state)
+    if (entry?.pending.actorId !== actorId) return undefined
+    this.#entries.delete(state)
+    return entry.pending
   }
 
   #forgetOld(): void {
     const now = this.#clock.monotonic()
-    for (const [state, { endsAt }] of this.#pending) {
+    for (const [state, { endsAt }] of this.#entries) {
       if (endsAt > now) return
-      this.#pending.delete(state)
+      this.#entries.delete(state)
     }
   }
 }

@@ -1,4 +1,9 @@
 export { authorizationRoutes } from './authorization-routes.ts'
+export {
+  AUTHORIZATION_VALID_MS,
+  type PendingAuthorization,
+  type PendingAuthorizations,
+} from './authorizations.ts'
 export { connectionTestRoute } from './connection-test-route.ts'
 export { fieldOptionsRoute } from './field-options-route.ts'
 export { OfflineTests, type OfflineTestsOptions } from './offline-tests.ts'

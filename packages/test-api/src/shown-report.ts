@@ -15,13 +15,18 @@ import type { DestinationTest, StageReport } from './destination-test.ts'
  * @param masksSupplied whether those that the caller gave are masked, too.
  * @see contracts/test-api.md §9 [D227, D228]
  */
-export function maskingOf(
+export function maskingOf(...given: Parameters<typeof secretsInUse>): Masking {
+  return new Masking(secretsInUse(...given))
+}
+
+/** The secrets that `maskingOf` masks. */
+export function secretsInUse(
   { definition }: DestinationModule,
   savedConfig: JsonObject,
   { config, suppliedSecrets }: Override,
   { usedCredentials, derivedSecrets }: Pick<DestinationTest, 'usedCredentials' | 'derivedSecrets'>,
   masksSupplied: boolean,
-): Masking {
+): ReadonlySet<string> {
   const inUse = secretValues(definition, config)
   const secrets = new Set([...secretValues(definition, savedConfig), ...inUse, ...usedCredentials])
   // The caller knows them, and what is made of nothing else: the request shown must be the one made.
@@ -29,7 +34,7 @@ export function maskingOf(
   const isAllSupplied = shown.length > 0 && inUse.every((value) => shown.includes(value))
   if (!isAllSupplied) for (const derived of derivedSecrets) secrets.add(derived)
   for (const supplied of shown) secrets.delete(supplied)
-  return new Masking(secrets)
+  return secrets
 }
 
 /** The element of `data`. @see contracts/test-api.md §6 */

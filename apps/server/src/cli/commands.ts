@@ -12,6 +12,7 @@ import { addTrace } from './events/trace.ts'
 import { addHelp } from './help.ts'
 import { addTest } from './message-tests/test-command.ts'
 import { addMessageTests } from './message-tests/test-commands.ts'
+import { addMigrate } from './migrate-command.ts'
 import { addDeadLetters } from './replays/dead-letters.ts'
 import { addReplay } from './replays/replays.ts'
 import { addRestore } from './restore-command.ts'
@@ -25,6 +26,7 @@ import { addToken } from './token.ts'
 const COMMANDS: readonly AddCommand[] = [
   addStart,
   addClusterDemo,
+  addMigrate,
   addSettings,
   addDoctor,
   addSend,

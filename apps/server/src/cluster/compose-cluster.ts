@@ -1,3 +1,4 @@
+import { hostname } from 'node:os'
 import type { ControlPlane } from '@millrace/control-plane'
 import { postgresControlStore } from '@millrace/control-plane/postgres'
 import { TokenExchange } from '@millrace/delivery'
@@ -9,6 +10,7 @@ import { baseUrlOf, type ComposeOptions } from '../compose.ts'
 import type { ProcessRole } from '../config/roles.ts'
 import { Ending } from '../ending.ts'
 import { mount } from '../http/mount.ts'
+import { gauge } from '../http/prometheus-text.ts'
 import { OutboundClients } from '../outbound-clients.ts'
 import { openControl } from '../parts/control.ts'
 import { openDestinationCatalog } from '../parts/destination-catalog.ts'
@@ -16,14 +18,20 @@ import { openIngest } from '../parts/ingest.ts'
 import type { Part } from '../parts/part.ts'
 import { openTesting } from '../parts/testing.ts'
 import { openUserCode } from '../parts/user-code.ts'
+import { openCatalogAnswering } from './catalog/answering.ts'
+import { openCatalogCounting } from './catalog/counting.ts'
 import { ConfiguredSpans } from './configured-spans.ts'
 import { type ClusterDelivery, openClusterDelivery } from './delivery.ts'
 import { type ClusterEngines, type ClusterSettings, openEngines } from './engines.ts'
 import { FollowedConfiguration } from './followed-configuration.ts'
 import { joinAsGateway } from './gateway-count.ts'
+import { joinWithLeases } from './lease-member.ts'
 import { missingParts } from './missing.ts'
 import { openClusterOperations, openStatistics } from './operations.ts'
 import { PostgresHealth } from './postgres-health.ts'
+import { SharedAuthorizations } from './shared/shared-authorizations.ts'
+import { SharedLogLines } from './shared/shared-log-lines.ts'
+import { RefusalReports, SharedRefusals } from './shared/shared-refusals.ts'
 import { type ClusterView, openClusterView } from './view.ts'
 
 export type ComposeClusterOptions = ComposeOptions & { readonly settings: ClusterSettings }
@@ -71,9 +79,10 @@ export async function composeCluster(options: ComposeClusterOptions): Promise<Cl
   })
   opened.defer(() => store.close())
   const spans = new ConfiguredSpans(engines)
+  const logLines = opened.use(new SharedLogLines(engines.delivery, clock, logger))
   const control = opened.use(
     await openControl({
-      ...common,
+      ...{ ...common, logLines },
       store: postgresControlStore(engines.control, engines.notifications),
       partitions: engines.log.homes,
       secretKey: settings.secretKey,
@@ -96,9 +105,11 @@ export async function composeCluster(options: ComposeClusterOptions): Promise<Cl
   opened.defer(() => configuration.stop())
   const configured = await configuration.newest()
   if (roles.has('control')) view = opened.use(openClusterView({ ...shared, configured }))
-  const address = `${settings.host}:${port}`
+  const worksUnderLeases = roles.has('pipeline') || roles.has('catalog')
+  const address = `${isWildcard(settings.host) ? hostname() : settings.host}:${port}`
+  const member = worksUnderLeases ? opened.use(joinWithLeases({ ...shared, address })) : undefined
   if (roles.has('pipeline')) {
-    const ofDelivery = { ...shared, roles, address, configuration: () => configuration }
+    const ofDelivery = { ...shared, member: member!, configuration: () => configuration }
     delivery = opened.use(await openClusterDelivery(ofDelivery))
   }
   controlPlane.attach({
@@ -109,21 +120,32 @@ export async function composeCluster(options: ComposeClusterOptions): Promise<Cl
   })
   await configuration.apply(controlPlane.snapshot())
 
+  const counting = roles.has('catalog')
+    ? opened.use(await openCatalogCounting({ ...shared, member: member! }))
+    : undefined
+  const answering = roles.has('control') ? opened.use(openCatalogAnswering(shared)) : undefined
   const storage = { log: engines.log, disk: NO_FLOOR }
-  const members = roles.has('gateway') ? (delivery ?? opened.use(joinAsGateway({ ...shared, address }))) : undefined
-  const gateways = () => members?.members('gateway') ?? 1
+  const gatewayMember = roles.has('gateway')
+    ? (member?.leases ?? opened.use(joinAsGateway({ ...shared, address })))
+    : undefined
+  const gateways = () => gatewayMember?.members('gateway') ?? 1
   const ingest = roles.has('gateway')
     ? opened.use(openIngest({ ...shared, storage, parsed: NOT_KEPT, baseUrl, gateways }))
     : undefined
+  const refusals = new SharedRefusals(engines.delivery)
+  if (ingest !== undefined) opened.use(new RefusalReports(ingest.refusals, refusals, clock, logger))
   const ofOperations = {
     ...{ ...shared, shownSettings, dashboardFolder, delivery, ingest: ingest?.counts },
     ...{ statistics: store.statistics, shortStatistics: store.shortStatistics },
   }
+  const authorizations = new SharedAuthorizations(engines.control, settings.secretKey)
   const statistics = opened.use(await openStatistics(ofOperations))
   const parts = [
     ...(ingest === undefined ? [] : [{ ...ingest, v2Routes: [] }, logPart(engines)]),
-    ...(roles.has('control') ? controlParts(ofOperations, shared, statistics.stats) : []),
-    ...[view, delivery].filter((part) => part !== undefined),
+    ...(roles.has('control')
+      ? controlParts(ofOperations, { ...shared, authorizations }, statistics.stats, refusals)
+      : []),
+    ...[view, delivery, counting, answering, member].filter((part) => part !== undefined),
     ...[
       { ...control, checks: {} },
       configurationPart(controlPlane, engines, shared),
@@ -153,8 +175,9 @@ function controlParts(
   needs: Parameters<typeof openClusterOperations>[0],
   shared: Parameters<typeof openTesting>[0],
   stats: Parameters<typeof openClusterOperations>[1],
+  refusals: SharedRefusals,
 ): Part[] {
-  return [openClusterOperations(needs, stats), openTesting(shared), missingParts()]
+  return [openClusterOperations(needs, stats, refusals), openTesting(shared), missingParts()]
 }
 
 /** The log as a gateway writes it. */
@@ -191,8 +214,20 @@ function configurationPart(
           return ageMs < OLD_SNAPSHOT_MS ? undefined : `last confirmed ${Math.round(ageMs / 1_000)} s ago`
         },
       },
-      ...(isControl ? { database: { trouble: () => health.trouble(0), stops: 'routing' as const } } : {}),
+      ...(isControl ? { database: { trouble: () => health.trouble(), stops: 'routing' as const } } : {}),
     },
+    metrics: () => [
+      gauge(
+        'millrace_snapshot_age_seconds',
+        'Time since the configuration of this process was confirmed as the stored one.',
+        (controlPlane.snapshotAgeMs() ?? 0) / 1_000,
+      ),
+    ],
     [Symbol.asyncDispose]: async () => {},
   }
+}
+
+/** Every process of a cluster may listen on all addresses: people find it by the name of its machine. */
+function isWildcard(host: string): boolean {
+  return host === '0.0.0.0' || host === '::'
 }

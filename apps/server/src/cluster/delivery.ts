@@ -1,5 +1,3 @@
-import { randomUUID } from 'node:crypto'
-import { setTimeout as delay } from 'node:timers/promises'
 import { type ControlPlane, MILLRACE } from '@millrace/control-plane'
 import { PostgresDeliveryStore, PostgresLimits } from '@millrace/delivery/postgres'
 import type { DestinationRegistry } from '@millrace/destinations'
@@ -17,27 +15,26 @@ import {
   ShardJobs,
   type SpannedConfiguration,
 } from '@millrace/pipeline/cluster'
-import { type HeldLease, type LeasedWork, PostgresLeases, SingleTask } from '@millrace/postgres'
+import { type HeldLease, type LeasedWork, SingleTask } from '@millrace/postgres'
 import type { Clock } from '@millrace/std'
 import type { Sandboxes } from '@millrace/transformations'
-import type { ProcessRole } from '../config/roles.ts'
 import { outcomeMetrics } from '../delivery-metrics.ts'
 import type { Faults } from '../faults.ts'
-import { counter, gauge, labelled, total } from '../http/prometheus-text.ts'
+import { counter, gauge, gauges, histogram, labelled } from '../http/prometheus-text.ts'
 import type { ServerLogger } from '../logger.ts'
 import type { OutboundClients } from '../outbound-clients.ts'
 import type { Part } from '../parts/part.ts'
 import { shardDeps } from '../shard-deps.ts'
-import { VERSION } from '../version.ts'
-import { type ClusterEngines, type ClusterSettings, postgresOptions } from './engines.ts'
+import type { ClusterEngines, ClusterSettings } from './engines.ts'
 import type { FollowedConfiguration } from './followed-configuration.ts'
-import { PostgresHealth } from './postgres-health.ts'
+import type { LeaseMember } from './lease-member.ts'
 import { ShardReports } from './shard-reports.ts'
 
 const TRACES_KEPT_MS = 168 * 3_600_000
 const HOUSEKEEPING_MS = 60_000
 const BUDGET_MS = 5_000
-const JOINED_WITHIN_MS = 20_000
+/** As a shard that stands still: without the brokers no one knows whether it has work. */
+const UNREADABLE_MS = 60_000
 
 interface ClusterDeliveryNeeds {
   readonly settings: ClusterSettings
@@ -47,9 +44,7 @@ interface ClusterDeliveryNeeds {
   readonly registry: DestinationRegistry
   readonly sandboxes: Sandboxes
   readonly outbound: OutboundClients
-  readonly roles: ReadonlySet<ProcessRole>
-  /** Where people find this process. */
-  readonly address: string
+  readonly member: LeaseMember
   readonly faults: Faults
   readonly clock: Clock
   readonly logger: ServerLogger
@@ -59,8 +54,6 @@ interface ClusterDeliveryNeeds {
 export interface ClusterDelivery extends Part {
   readonly metricsOfDelivery: DeliveryMetrics
   readonly owned: OwnedShards
-  /** The number of live processes with a role. */
-  members(role: ProcessRole): number
   /** A configuration takes effect in the shards of this process, and it shares those that hold a source. */
   follow(configured: SpannedConfiguration): Promise<void>
 }
@@ -68,11 +61,10 @@ export interface ClusterDelivery extends Part {
 /** @throws if the process cannot join the members within 20 s. */
 export async function openClusterDelivery(needs: ClusterDeliveryNeeds): Promise<ClusterDelivery> {
   const { settings, engines, controlPlane, faults, clock, logger } = needs
-  const { log, delivery: pool, notifications } = engines
+  const { log, delivery: pool } = engines
+  const { id: memberId, leases } = needs.member
   await using opened = new AsyncDisposableStack()
-  const memberId = randomUUID()
   const metrics = new DeliveryMetrics()
-  let leases: PostgresLeases | undefined
   const store = await PostgresDeliveryStore.open({
     pool,
     process: memberId,
@@ -101,7 +93,7 @@ export async function openClusterDelivery(needs: ClusterDeliveryNeeds): Promise<
     new PostgresLimits({
       ...{ pool: engines.control, process: memberId, clock, logger },
       others: () => store.figures.owners(memberId),
-      members: () => leases?.members('pipeline') ?? 1,
+      members: () => leases.members('pipeline'),
     }),
   )
   const owned: OwnedShards = new OwnedShards({
@@ -112,7 +104,7 @@ export async function openClusterDelivery(needs: ClusterDeliveryNeeds): Promise<
     memoryBytes: settings.deliveryMemoryBytes,
     shutdownMs: settings.shutdownMs,
     newest: () => needs.configuration().newest(),
-    onFenced: ({ number, epoch }) => leases?.refused([{ kind: 'shard', number, epoch }]),
+    onFenced: ({ number, epoch }) => leases.refused([{ kind: 'shard', number, epoch }]),
     onShards: async ({ kind, shard, ...rest }) => {
       if (kind === 'begun') return jobs.begin(shard)
       const halted = jobs.end(shard)
@@ -154,14 +146,7 @@ export async function openClusterDelivery(needs: ClusterDeliveryNeeds): Promise<
     await reports.stop()
   })
 
-  leases = new PostgresLeases({
-    postgres: postgresOptions(settings, logger),
-    ...{ notifications, clock, leaseMs: settings.leaseMs, memberId },
-    member: { roles: [...needs.roles], address: needs.address, version: VERSION },
-  })
-  const leaving = leases
-  // Without Postgres nothing can be given back: then the leases expire by themselves.
-  opened.defer(() => within(settings.shutdownMs, leaving.leave()))
+  opened.defer(() => needs.member.leave())
   leases.share(leadOf(lead), [0])
   housekeeping.share(leases)
   budget.share(leases)
@@ -170,18 +155,16 @@ export async function openClusterDelivery(needs: ClusterDeliveryNeeds): Promise<
     start: (lease) => owned.start(lease),
     stop: (lease) => owned.stop(lease),
   }
-  await joined(engines, memberId)
-  const health = new PostgresHealth(engines.control, clock)
+  await needs.member.joined()
   const closing = opened.move()
   return {
     role: 'pipeline',
     metricsOfDelivery: metrics,
     owned,
-    members: (role) => leaving.members(role),
     async follow(configured) {
       await owned.configure(configured)
       await reports.write().catch((error: Error) => logger.warn({ err: error }, 'figures of shards cannot be written'))
-      leaving.share(shards, shardsOf(configured, log.homes))
+      leases.share(shards, shardsOf(configured, log.homes))
     },
     checks: {
       delivery: {
@@ -189,15 +172,18 @@ export async function openClusterDelivery(needs: ClusterDeliveryNeeds): Promise<
         trouble: async () => {
           const troubles = await Promise.all(owned.shards.map(({ pipeline }) => pipeline.trouble()))
           const ofShards = troubles.find((trouble) => trouble !== undefined)
+          const unread = log.followTrouble()
+          const isUnreadable = unread !== undefined && unread.forMs >= UNREADABLE_MS
           return (
+            leases.trouble() ??
             ofShards ??
             owned.dedupTrouble() ??
             store.trouble() ??
-            log.followTrouble() ??
-            health.trouble(settings.leaseMs)
+            (isUnreadable ? unread.cause : undefined)
           )
         },
       },
+      brokers: { trouble: () => log.followTrouble()?.cause },
       readers: { trouble: () => scan.trouble() },
       retention: { trouble: () => owned.retentionWarning() },
     },
@@ -209,10 +195,17 @@ export async function openClusterDelivery(needs: ClusterDeliveryNeeds): Promise<
         labelled('source_id', duplicates.bySource),
       ),
       gauge('millrace_shards_owned', 'Shards that this process owns.', owned.shards.length),
-      total('millrace_lease_lost_total', 'Leases that ended without being given back.', leaving.counts().lost),
-      total('millrace_fenced_total', 'Leases of which a refused write showed the loss.', leaving.counts().fenced),
+      gauges(
+        'millrace_shard_lag_seconds',
+        'Age of the oldest event of an owned shard that is not finished; 0 if none waits.',
+        labelled(
+          'shard',
+          reports.lagSeconds().map(([shard, seconds]) => [`${shard}`, seconds]),
+        ),
+      ),
+      histogram('millrace_flush_seconds', 'Time to write outcomes and positions to Postgres.', store.flushSeconds),
     ],
-    drain: (deadline) => Promise.race([leaving.leave(), deadline]),
+    drain: (deadline) => Promise.race([leases.leave(), deadline]),
     [Symbol.asyncDispose]: () => closing.disposeAsync(),
   }
 }
@@ -264,20 +257,4 @@ async function tidy(
   )
   const finalBefore = clock.now() - TRACES_KEPT_MS
   await store.tidy({ finalBefore, logOldest: oldest.flat(), maxBytes: settings.traceMaxBytes }, lease)
-}
-
-async function joined({ control }: ClusterEngines, memberId: string): Promise<void> {
-  const deadline = performance.now() + JOINED_WITHIN_MS
-  for (;;) {
-    const rows = await control.query('SELECT 1 FROM member WHERE id = $1', [memberId])
-    if (rows.length > 0) return
-    if (performance.now() > deadline) throw new Error('this process could not join the members within 20 s')
-    await delay(50)
-  }
-}
-
-async function within(ms: number, work: Promise<void>): Promise<void> {
-  const end = new AbortController()
-  await Promise.race([work, delay(ms, undefined, { signal: end.signal }).catch(() => {})])
-  end.abort()
 }

@@ -3,17 +3,28 @@ import { controlSchema } from '@millrace/control-plane/postgres'
 import { deliverySchema, PostgresStoredDuplicates } from '@millrace/delivery/postgres'
 import { type KafkaAddress, KafkaEventLog } from '@millrace/log/kafka'
 import { OwnedMarks } from '@millrace/pipeline/cluster'
-import { leaseSchema, migrate, PostgresNotifications, PostgresPool } from '@millrace/postgres'
+import {
+  checkSchema,
+  leaseSchema,
+  type MigratedPart,
+  migrate,
+  migrationPool,
+  PostgresNotifications,
+  PostgresPool,
+} from '@millrace/postgres'
+import { catalogSchema } from '@millrace/schema-catalog/cluster'
 import type { Clock } from '@millrace/std'
 import type { Settings } from '../config/settings.ts'
 import type { ServerLogger } from '../logger.ts'
 import { VERSION } from '../version.ts'
+import { sharedSchema } from './shared/shared-schema.ts'
 
-const SCHEMA_PARTS = [controlSchema, deliverySchema, leaseSchema]
+/** Every group of tables. */
+export const SCHEMA_PARTS = [controlSchema, deliverySchema, catalogSchema, leaseSchema, sharedSchema]
 /** Of the pool, for the configuration and what only one process does; the rest is for deliveries. */
 const CONTROL_CONNECTIONS = 2
 /** Beside the body of a request: its headers, and the hashes of up to 65,535 events. */
-const RECORD_ROOM_BYTES = 1024 * 1024
+export const RECORD_ROOM_BYTES = 1024 * 1024
 
 /** The settings with those that make a cluster. */
 export type ClusterSettings = Settings & {
@@ -37,15 +48,25 @@ export interface ClusterEngines extends AsyncDisposable {
   readonly notifications: PostgresNotifications
 }
 
+type PostgresSettings = Pick<ClusterSettings, 'postgresUrl' | 'postgresSchema'>
+type Warner = Pick<ServerLogger, 'warn'>
+
 /** What several parts need to connect to Postgres. */
-export function postgresOptions({ postgresUrl, postgresSchema }: ClusterSettings, logger: ServerLogger) {
+export function postgresOptions({ postgresUrl, postgresSchema }: PostgresSettings, logger: Warner) {
   return { url: postgresUrl, schema: postgresSchema, applicationName: `millrace ${VERSION}`, logger }
 }
 
+/** Brings the schema up to date. @throws SchemaTooNewError, PostgresUnavailableError */
+export async function migrateSchema(settings: PostgresSettings, logger: Warner): Promise<MigratedPart[]> {
+  await using pool = migrationPool(postgresOptions(settings, logger))
+  // The pool must be open until it is done.
+  return await migrate(pool, SCHEMA_PARTS)
+}
+
 /**
- * Opens both, brings the schema up to date, and makes the topics where they are missing.
+ * Opens both, brings the schema up to date unless MILLRACE_MIGRATE is off, and makes the topics where they are missing.
  *
- * @throws SchemaTooNewError, UnsafeTopicsError, PostgresUnavailableError, Error if no broker answers.
+ * @throws SchemaTooNewError, SchemaTooOldError, UnsafeTopicsError, PostgresUnavailableError, Error if no broker answers.
  */
 export async function openEngines(
   settings: ClusterSettings,
@@ -56,7 +77,8 @@ export async function openEngines(
   const control = opened.use(new PostgresPool({ ...postgres, connections: CONTROL_CONNECTIONS }))
   const connections = settings.postgresPool - CONTROL_CONNECTIONS
   const delivery = opened.use(new PostgresPool({ ...postgres, connections }))
-  await migrate(control, SCHEMA_PARTS)
+  if (settings.migrates) await migrateSchema(settings, logger)
+  else await checkSchema(control, SCHEMA_PARTS)
   const notifications = opened.use(new PostgresNotifications({ ...postgres, clock }))
   const marks = new OwnedMarks(new PostgresStoredDuplicates(delivery))
   const log = opened.use(
@@ -76,7 +98,8 @@ export async function openEngines(
   return { log, marks, control, delivery, notifications, [Symbol.asyncDispose]: () => closing.disposeAsync() }
 }
 
-function kafkaAddress({ kafkaBrokers, kafkaTls, kafkaSasl }: ClusterSettings): KafkaAddress {
+/** @throws if the file of MILLRACE_KAFKA_TLS cannot be read. */
+export function kafkaAddress({ kafkaBrokers, kafkaTls, kafkaSasl }: ClusterSettings): KafkaAddress {
   const tls = kafkaTls === 'off' ? undefined : kafkaTls === 'on' ? {} : { ca: readFileSync(kafkaTls) }
   return {
     brokers: kafkaBrokers,

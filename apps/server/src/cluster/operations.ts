@@ -8,9 +8,12 @@ import { formatTime } from '@millrace/protocol'
 import type { Clock } from '@millrace/std'
 import { DashboardFiles } from '../dashboard/dashboard-files.ts'
 import { dashboardRoutes } from '../dashboard/dashboard-routes.ts'
+import { refusalRoutes } from '../http/refusal-routes.ts'
 import type { ServerLogger } from '../logger.ts'
 import type { Part } from '../parts/part.ts'
+import { postgresBackupsFrom } from './backup-reach.ts'
 import type { ClusterEngines } from './engines.ts'
+import type { SharedRefusals } from './shared/shared-refusals.ts'
 
 interface ClusterOperationsNeeds {
   readonly engines: ClusterEngines
@@ -47,17 +50,19 @@ export async function openStatistics(needs: ClusterOperationsNeeds): Promise<Par
 }
 
 /** Shows the installation to people. */
-export function openClusterOperations(needs: ClusterOperationsNeeds, stats: Stats): Part {
+export function openClusterOperations(needs: ClusterOperationsNeeds, stats: Stats, refusals: SharedRefusals): Part {
   const { engines, controlPlane, dashboardFolder, clock } = needs
   const { log } = engines
   const facts = async () => {
     const partitions = Array.from({ length: log.partitions }, (_, partition) => log.oldest(partition))
     const times = (await Promise.all(partitions)).flatMap((oldest) => oldest?.acceptedAt ?? [])
+    const from = await postgresBackupsFrom(log, clock.now())
     return {
       // The brokers hold the log.
       logBytes: log.sizeBytes(),
       logOldestAt: times.length === 0 ? null : formatTime(Math.min(...times)),
       lastBackup: null,
+      postgresBackupsFrom: from === undefined ? null : formatTime(from),
       deliveryThreads: [],
       settings: needs.shownSettings,
     }
@@ -71,6 +76,7 @@ export function openClusterOperations(needs: ClusterOperationsNeeds, stats: Stat
     routes: dashboard,
     v2Routes: [
       adminInfoRoute(controlPlane, facts),
+      refusalRoutes(refusals),
       statsRoutes({ stats, clock, ids: (kind) => [...controlPlane.snapshot()[STATS_OF[kind]].keys()] }),
     ],
     [Symbol.asyncDispose]: async () => {},

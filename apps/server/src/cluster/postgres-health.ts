@@ -1,27 +1,44 @@
 import type { PostgresPool } from '@millrace/postgres'
 import type { Clock } from '@millrace/std'
 
+/** Probes of load balancers and alarms wait no longer. */
+const ANSWER_MS = 3_000
+
 /** Whether Postgres answers, for /health. */
 export class PostgresHealth {
-  readonly #pool: PostgresPool
+  readonly #pool: Pick<PostgresPool, 'query'>
   readonly #clock: Clock
-  #answeredAt: number
+  /** One question at a time, however often /health is asked. */
+  #asked: Promise<string | undefined> | undefined
 
-  constructor(pool: PostgresPool, clock: Clock) {
+  constructor(pool: Pick<PostgresPool, 'query'>, clock: Clock) {
     this.#pool = pool
     this.#clock = clock
-    this.#answeredAt = clock.monotonic()
   }
 
-  /** @param bearableMs a silence of this length is no trouble yet. */
-  async trouble(bearableMs: number): Promise<string | undefined> {
+  /** Why Postgres does not answer; undefined: it does. */
+  async trouble(): Promise<string | undefined> {
+    this.#asked ??= this.#ask().finally(() => {
+      this.#asked = undefined
+    })
+    const late = Promise.withResolvers<string>()
+    const timer = this.#clock.setTimer(
+      () => late.resolve(`Postgres does not answer within ${ANSWER_MS / 1_000} s`),
+      ANSWER_MS,
+    )
+    try {
+      return await Promise.race([this.#asked, late.promise])
+    } finally {
+      timer.cancel()
+    }
+  }
+
+  async #ask(): Promise<string | undefined> {
     try {
       await this.#pool.query('SELECT 1')
-      this.#answeredAt = this.#clock.monotonic()
       return undefined
     } catch (error) {
-      if (this.#clock.monotonic() - this.#answeredAt <= bearableMs) return undefined
-      return `Postgres does not answer: ${(error as Error).message}`
+      return (error as Error).message
     }
   }
 }

@@ -30,6 +30,8 @@ export class ShardReports {
   readonly #options: ShardReportsOptions
   readonly #turns: Turns
   #count = 0
+  /** Time of the oldest event that waits, by shard; Infinity: none waits. */
+  #oldest = new Map<number, number>()
   /** One call of the figures at a time. */
   #writing: Promise<void> = Promise.resolve()
 
@@ -38,6 +40,15 @@ export class ShardReports {
     const onError = (error: Error) => options.logger.warn({ err: error }, 'figures of shards cannot be written')
     this.#turns = new Turns(options.clock, TURN_MS, () => this.#report(), onError)
     this.#turns.start()
+  }
+
+  /** The age of the oldest event of each owned shard that is not finished, as of its last figures; 0 if none waits. */
+  lagSeconds(): [shard: number, seconds: number][] {
+    const { owned, clock } = this.#options
+    return owned.shards.map(({ lease }) => {
+      const oldest = this.#oldest.get(lease.number) ?? Number.POSITIVE_INFINITY
+      return [lease.number, Number.isFinite(oldest) ? Math.max(0, (clock.now() - oldest) / 1_000) : 0]
+    })
   }
 
   /** Writes the figures now, as after a change of the configuration. */
@@ -67,15 +78,27 @@ export class ShardReports {
   async #write(shards: readonly HeldShard[]): Promise<void> {
     if (shards.length === 0) return
     const { figures, configuration } = this.#options
-    await figures.write(await Promise.all(shards.map((shard) => figuresOf(shard, configuration()))))
+    await figures.write(
+      await Promise.all(
+        shards.map(async (shard) => {
+          const states = await statesOf(shard, configuration())
+          this.#oldest.set(shard.lease.number, Math.min(...states.map(({ oldestPendingAt }) => oldestPendingAt)))
+          return figuresOf(shard, states, configuration())
+        }),
+      ),
+    )
   }
+}
+
+async function statesOf({ pipeline }: HeldShard, { destinations }: ConfiguredIds): Promise<ShardState[]> {
+  return (await pipeline.states([...destinations.keys()])).filter((state) => state !== undefined)
 }
 
 async function figuresOf(
   { lease, pipeline }: HeldShard,
-  { destinations, connections }: ConfiguredIds,
+  states: readonly ShardState[],
+  { connections }: ConfiguredIds,
 ): Promise<ShardFigures> {
-  const states = (await pipeline.states([...destinations.keys()])).filter((state) => state !== undefined)
   const byDestination = Map.groupBy(connections.values(), ({ destinationId }) => destinationId)
   return {
     shard: lease.number,

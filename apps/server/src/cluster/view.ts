@@ -101,7 +101,11 @@ export function openClusterView(needs: ClusterViewNeeds): ClusterView {
     follow: (next) => view.configure(next),
     v2Routes: [
       deliveryRoutes({ jobs, events, states, deadLetters, trace }),
-      liveRoute(live.view, ({ actor }) => controlPlane.isCurrent(actor)),
+      liveRoute(
+        live.view,
+        ({ actor }) => controlPlane.isCurrent(actor),
+        () => live.begun(),
+      ),
     ],
     // Open streams would keep the process from stopping.
     drain: async () => live.close(),
@@ -109,14 +113,7 @@ export function openClusterView(needs: ClusterViewNeeds): ClusterView {
       readers: { trouble: () => events.trouble() ?? jobs.readerTrouble() },
       backlog: { trouble: async () => backlogWarning(await store.budget.state(), clock.now()) },
     },
-    metrics: async () => [
-      ...stateMetrics(await states.list(), clock.now()),
-      gauges(
-        'millrace_dead_letters',
-        'Open dead letters.',
-        (await store.deadLetters.countOpenByDestination()).map(ofDestination),
-      ),
-    ],
+    metrics: () => whileThere(() => installationMetrics(states, store, clock)),
     async [Symbol.asyncDispose]() {
       await live.close()
       await jobs.stop()
@@ -130,6 +127,25 @@ export function openClusterView(needs: ClusterViewNeeds): ClusterView {
 function backlogWarning(state: BudgetState | undefined, now: number): string | undefined {
   if (state === undefined || state.used < WARN_AT * state.maxBytes || now - state.at > OLD_STATE_MS) return undefined
   return `${Math.floor((state.used / state.maxBytes) * 100)} % used, most by ${state.largest}`
+}
+
+/** What waits in the whole installation. */
+async function installationMetrics(states: DeliveryStates, store: DeliveryStore, clock: Clock): Promise<string[]> {
+  const letters = await store.deadLetters.countOpenByDestination()
+  return [
+    ...stateMetrics(await states.list(), clock.now()),
+    gauges('millrace_dead_letters', 'Open dead letters.', letters.map(ofDestination)),
+  ]
+}
+
+/** Without Postgres the metrics of this process are shown alone: those of its troubles are among them. */
+async function whileThere(families: () => Promise<string[]>): Promise<string[]> {
+  try {
+    return await families()
+  } catch (error) {
+    if ((error as { code?: unknown }).code === 'postgres_unavailable') return []
+    throw error
+  }
 }
 
 /** Of the counts since the start, only the number of expired events is of the whole installation. */

@@ -65,6 +65,11 @@ export const CLUSTER_SETTINGS = {
     from: 4,
     to: 200,
   }),
+  migrates: text('MILLRACE_MIGRATE', 'auto', {
+    purpose: 'Whether a start brings the tables in Postgres up to date; off leaves it to `millrace migrate`.',
+    allowed: 'auto or off',
+    parse: (given) => (given === 'auto' ? true : given === 'off' ? false : undefined),
+  }),
   leaseMs: number('MILLRACE_LEASE_SECONDS', 6, {
     purpose:
       'Time after which other processes take over the shards of a process that gives no sign of life, in seconds.',
@@ -72,6 +77,12 @@ export const CLUSTER_SETTINGS = {
     to: 60,
     factor: 1_000,
   }),
+}
+
+/** Those of `millrace migrate`, which needs neither brokers nor secrets. */
+export const MIGRATION_SETTINGS = {
+  postgresUrl: CLUSTER_SETTINGS.postgresUrl,
+  postgresSchema: CLUSTER_SETTINGS.postgresSchema,
 }
 
 /** What a cluster cannot do without, and what only a cluster has. */
@@ -102,9 +113,6 @@ export function wrongTogether(given: Given, env: Environment): WrongSetting[] {
     }
     return wrong
   }
-  if ([...roles].every((role) => role === 'catalog')) {
-    wrong.push({ name: 'MILLRACE_ROLES', given: JSON.stringify(env['MILLRACE_ROLES']), allowed: NOT_ALONE })
-  }
   const ofAll = 'the same for all processes: a cluster generates no secret'
   if (given.secretKey === undefined) missing('MILLRACE_SECRET_KEY', `32 bytes as base64, or as 64 hex digits, ${ofAll}`)
   if (given.serviceAdminPassword === undefined) {
@@ -124,7 +132,6 @@ export function wrongTogether(given: Given, env: Environment): WrongSetting[] {
 
 const { allowed: URL_RULE } = CLUSTER_SETTINGS.postgresUrl
 const { allowed: BROKERS_RULE } = CLUSTER_SETTINGS.kafkaBrokers
-const NOT_ALONE = 'a list with gateway, pipeline or control: the schema catalog is not available in a cluster yet'
 const ONLY_ALL =
   'all, unless MILLRACE_KAFKA_BROKERS is set: an SQLite database belongs to one process, so one process runs them all'
 

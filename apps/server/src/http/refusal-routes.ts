@@ -1,4 +1,4 @@
-import type { RefusalBook } from '@millrace/gateway'
+import type { KnownRefusal } from '@millrace/gateway'
 import { ApiError, closed, Id, named, type RouteDescription, refusals, Time, Type } from '@millrace/openapi'
 import { formatTime } from '@millrace/protocol'
 import type { FastifyPluginAsync } from 'fastify'
@@ -7,7 +7,7 @@ const REFUSALS_IN_WORDS: RouteDescription = {
   tag: 'Events',
   summary: 'List refused ingest requests',
   details:
-    'The last 1,000 since the server started, newest first, without payloads. With `sourceId`, only those with a write key of that source.',
+    'The last 1,000, newest first, without payloads: since the server started, or in a cluster of all gateways. With `sourceId`, only those with a write key of that source.',
   access: 'token',
   query: { sourceId: Type.String() },
   answers: {
@@ -55,13 +55,18 @@ const REFUSALS_IN_WORDS: RouteDescription = {
   },
 }
 
+interface Refusals {
+  list(sourceId?: string): KnownRefusal[] | Promise<KnownRefusal[]>
+}
+
 /** Refused requests, below /v2. @see contracts/dashboard.md §4 N5 */
-export function refusalRoutes(book: RefusalBook): FastifyPluginAsync {
+export function refusalRoutes(book: Refusals): FastifyPluginAsync {
   return async (app) => {
     app.get('/refusals', { config: { describe: REFUSALS_IN_WORDS } }, async ({ query }) => {
       const { sourceId } = query as Readonly<Record<string, unknown>>
       if (sourceId !== undefined && typeof sourceId !== 'string') throw new ApiError('bad_request', 'Invalid sourceId')
-      return { refusals: book.list(sourceId || undefined).map((each) => ({ ...each, at: formatTime(each.at) })) }
+      const known = await book.list(sourceId || undefined)
+      return { refusals: known.map((each) => ({ ...each, at: formatTime(each.at) })) }
     })
   }
 }

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { ControlPlane, type ControlStoreOpener } from '@millrace/control-plane'
+import { ControlPlane, type ControlStoreOpener, type LogLineBook } from '@millrace/control-plane'
 import { type DestinationRegistry, Masking } from '@millrace/destinations'
 import type { Clock } from '@millrace/std'
 import { type Sandboxes, transformationTemplates } from '@millrace/transformations'
@@ -15,6 +15,8 @@ interface ControlNeeds {
   /** Partitions of the log that sources have. */
   readonly partitions: number
   readonly secretKey: Uint8Array
+  /** Default: in the memory of this process. */
+  readonly logLines?: LogLineBook | undefined
   readonly settings: Settings
   readonly registry: DestinationRegistry
   /** Checks and tests user code. */
@@ -35,11 +37,12 @@ export interface ControlPart extends Part {
 
 /** @throws WrongSecretKeyError, NewerDatabaseError, before anything is written. */
 export async function openControl(needs: ControlNeeds): Promise<ControlPart> {
-  const { store, partitions, secretKey, settings, registry, sandboxes, port, clock, logger } = needs
+  const { store, partitions, secretKey, logLines, settings, registry, sandboxes, port, clock, logger } = needs
   const controlPlane = await ControlPlane.open({
     store,
     partitions,
     secretKey,
+    logLines,
     clock,
     random: randomBytes,
     version: VERSION,

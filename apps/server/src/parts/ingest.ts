@@ -1,6 +1,6 @@
 import { type ControlPlane, trustedAddresses } from '@millrace/control-plane'
 import type { DestinationRegistry } from '@millrace/destinations'
-import { Gateway, type GatewayOptions, type IngestMetrics, ingestInWords } from '@millrace/gateway'
+import { Gateway, type GatewayOptions, type IngestMetrics, ingestInWords, type RefusalBook } from '@millrace/gateway'
 import type { EventLog, LogWriter } from '@millrace/log'
 import type { Clock } from '@millrace/std'
 import { Acceptance, type FreeSpace } from '../acceptance.ts'
@@ -41,6 +41,7 @@ interface IngestNeeds {
 /** Accepts requests and appends their events to the log. */
 export interface IngestPart extends Part {
   readonly counts: IngestMetrics
+  readonly refusals: RefusalBook
 }
 
 export function openIngest(needs: IngestNeeds): IngestPart {
@@ -81,6 +82,7 @@ export function openIngest(needs: IngestNeeds): IngestPart {
   return {
     role: 'gateway',
     counts: gateway.metrics,
+    refusals: gateway.refusals,
     described: ingestInWords(),
     handle: (request, response) => gateway.handle(request, response),
     routes: [

@@ -8,7 +8,13 @@ import {
 } from '@millrace/control-plane'
 import type { DestinationRegistry } from '@millrace/destinations'
 import { type Clock, RateLimiter } from '@millrace/std'
-import { authorizationRoutes, connectionTestRoute, fieldOptionsRoute, testApiRoutes } from '@millrace/test-api'
+import {
+  authorizationRoutes,
+  connectionTestRoute,
+  fieldOptionsRoute,
+  type PendingAuthorizations,
+  testApiRoutes,
+} from '@millrace/test-api'
 import type { Sandboxes } from '@millrace/transformations'
 import type { Settings } from '../config/settings.ts'
 import type { Ending } from '../ending.ts'
@@ -28,6 +34,8 @@ interface TestingNeeds {
   readonly registry: DestinationRegistry
   readonly sandboxes: Sandboxes
   readonly outbound: OutboundClients
+  /** Default: authorizations under way are in the memory of this process. */
+  readonly authorizations?: PendingAuthorizations | undefined
   readonly ending: Ending
   readonly clock: Clock
   readonly logger: ServerLogger
@@ -35,7 +43,8 @@ interface TestingNeeds {
 
 /** Tests one message without storing it, and tests whether a destination is reachable. */
 export function openTesting(needs: TestingNeeds): Part {
-  const { settings, controlPlane, callers, registry, sandboxes, outbound, ending, clock, logger } = needs
+  const { settings, controlPlane, callers, registry, sandboxes, outbound, authorizations, ending, clock, logger } =
+    needs
   const rates = new RateLimiter(clock)
   const common = {
     configuration: () => controlPlane.snapshot(),
@@ -67,7 +76,11 @@ export function openTesting(needs: TestingNeeds): Part {
         logger,
       }),
     ],
-    v2Routes: [connectionTestRoute(common), fieldOptionsRoute(common), authorizationRoutes(common)],
+    v2Routes: [
+      connectionTestRoute(common),
+      fieldOptionsRoute(common),
+      authorizationRoutes({ ...common, authorizations }),
+    ],
     [Symbol.asyncDispose]: async () => {},
   }
 }

@@ -51,6 +51,8 @@ export interface AdminFacts {
   /** RFC 3339; null if the log is empty. */
   readonly logOldestAt: string | null
   readonly lastBackup: JsonObject | null
+  /** RFC 3339, only in a cluster: Postgres backups from this time on restore everything; null: of any age. */
+  readonly postgresBackupsFrom?: string | null
   /** The threads that deliver. */
   readonly deliveryThreads: JsonObject[]
   /** By name of the variable; secrets are already masked. */

@@ -109,6 +109,12 @@ const Info = named(
     logBytes: Type.Integer({ minimum: 0 }),
     logOldestAt: Type.Union([Time, Type.Null()], { description: 'null if the log is empty.' }),
     lastBackup: Type.Union([Backup, Type.Null()]),
+    postgresBackupsFrom: Type.Optional(
+      Type.Union([Time, Type.Null()], {
+        description:
+          'Only in a cluster: Postgres backups taken at this time or later restore everything; null: backups of any age.',
+      }),
+    ),
     refusedSignIns: closed(
       {
         count: Type.Integer({ minimum: 0 }),

@@ -43,7 +43,7 @@ export function codeRoutes(controlPlane: ControlPlane): FastifyPluginAsync {
     addTestRoutes(app, controlPlane)
     app.get('/transformations/:id/logs', { config: { describe: LOGS_IN_WORDS } }, async (request) => {
       const { id } = transformations.get(parameter(request, 'id'))
-      return { logs: controlPlane.logLines.of(id).map(logLineJson) }
+      return { logs: (await controlPlane.logLines.of(id)).map(logLineJson) }
     })
     app.get('/transformation-templates', { config: { describe: TEMPLATES_IN_WORDS } }, async ({ query }) => {
       const { codeTemplates } = controlPlane.options

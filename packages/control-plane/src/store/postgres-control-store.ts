@@ -28,6 +28,22 @@ export function postgresControlStore(pool: PostgresPool, notifications: Hints): 
   return (secrets, newWorkspace) => KyselyControlStore.open(database, secrets, newWorkspace)
 }
 
+/** A source as far as it determines partitions. */
+export interface PlacedSource {
+  readonly name: string
+  readonly partition: number
+  readonly orderShards: number
+}
+
+/** Where the sources lie, for people who look at a cluster from outside. */
+export async function placedSources(pool: PostgresPool): Promise<PlacedSource[]> {
+  const rows = await pool.query<{ partition: number; document: string }>('SELECT partition, document FROM source')
+  return rows.map(({ partition, document }) => {
+    const { name, config } = JSON.parse(document) as { name: string; config?: { orderShards?: number } }
+    return { name, partition, orderShards: config?.orderShards ?? 1 }
+  })
+}
+
 type Hints = Pick<PostgresNotifications, 'on'>
 
 const TOPIC = 'control'

@@ -11,6 +11,13 @@ export interface LogLine {
   readonly line: string
 }
 
+/** Keeps the last lines of each transformation. */
+export interface LogLineBook {
+  add(transformationId: string, lines: readonly LogLine[]): void
+  /** Newest first. */
+  of(transformationId: string): LogLine[] | Promise<LogLine[]>
+}
+
 const MAX_LINES = 1_000
 /** Maximum for all transformations together; beyond it the transformations with the oldest lines lose theirs. */
 const MAX_CHARACTERS = 32 * 1024 * 1024
@@ -20,7 +27,7 @@ const MAX_CHARACTERS = 32 * 1024 * 1024
  *
  * @see contracts/transformations.md §8 [D431]
  */
-export class LogLines {
+export class LogLines implements LogLineBook {
   /** By transformation, ordered by the last line. */
   readonly #lines = new Map<string, LogLine[]>()
   #characters = 0

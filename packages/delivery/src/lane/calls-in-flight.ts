@@ -36,10 +36,12 @@ export class CallsInFlight {
   }
 
   /** Takes the right to a call; `send` uses it, else call `returnUnused`. */
-  reserve({ replayed }: LaneEvent): boolean {
+  reserve({ replayed }: LaneEvent, now: number): boolean {
     const isReplay = replayed !== undefined
     const isTaken =
-      this.#unused === undefined ? this.#limits.takeCall(isReplay) : this.#limits.exchangeCall(this.#unused, isReplay)
+      this.#unused === undefined
+        ? this.#limits.takeCall(isReplay)
+        : this.#limits.exchangeCall(this.#unused, isReplay, now)
     this.#unused = isTaken ? isReplay : undefined
     return isTaken
   }

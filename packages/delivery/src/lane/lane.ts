@@ -414,7 +414,7 @@ export class Lane {
     while (this.#calls.mayAdd) {
       const event = this.#takeReady()
       if (event === undefined) break
-      if (!this.#calls.reserve(event)) {
+      if (!this.#calls.reserve(event, now)) {
         this.#queue.putBack(event)
         this.#isRefused = true
         break

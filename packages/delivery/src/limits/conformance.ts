@@ -4,6 +4,7 @@ import type { ThrottleRule } from '../pace/throttle.ts'
 import type { AttemptNote, DestinationLimits, LaneLimits, LimitSettings } from './destination-limits.ts'
 
 const MINUTE = 60_000
+const AFTER_A_TURN_MS = 10
 
 const DELIVERED: AttemptNote = { sign: 'good', isDelivered: true, overloadedSince: undefined }
 const FAILED: AttemptNote = { sign: 'failed', isDelivered: false, overloadedSince: undefined }
@@ -16,6 +17,7 @@ class Lane {
   /** How often it was woken. */
   wakes = 0
   calls = 0
+  #now = 0
   #seen = 0
   #onWake: () => void = () => {}
 
@@ -55,9 +57,14 @@ class Lane {
     this.limits.returnCall(isReplay)
   }
 
-  /** A call ends, and the lane wants the next one. */
+  /** A call ends some time after the last one, and the lane wants the next one. */
   next(): boolean {
-    const isTaken = this.limits.exchangeCall(false, false)
+    this.#now += AFTER_A_TURN_MS
+    return this.nextAt(this.#now)
+  }
+
+  nextAt(now: number): boolean {
+    const isTaken = this.limits.exchangeCall(false, false, now)
     if (!isTaken) this.calls--
     return isTaken
   }
@@ -135,13 +142,38 @@ export function describeDestinationLimits(
       const turns: number[] = []
       for (let at = 0; turns.length < 12; ) {
         turns.push(at)
-        expect(lanes[at]!.next()).toBe(false)
+        // The first call that ends begins its turn, unless it had not waited for it.
+        expect(lanes[at]!.next() && lanes[at]!.next()).toBe(false)
         at = (at + 1) % 4
         await lanes[at]!.woken()
         expect(lanes.map((lane, i) => i !== at && lane.take())).toEqual([false, false, false, false])
         expect(lanes[at]!.take()).toBe(true)
       }
       expect(turns).toEqual([0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3])
+    })
+
+    test('a lane keeps its call for a turn of 5 ms, although others wait', async () => {
+      const [a, b, c] = lanesOf(3, { concurrency: 1 }) as [Lane, Lane, Lane]
+      expect([a.take(), b.take(), c.take()]).toEqual([true, false, false])
+      expect(a.nextAt(100)).toBe(false)
+      await b.woken()
+      expect([a.take(), c.take(), b.take()]).toEqual([false, false, true])
+      expect([200, 203, 204.9].map((now) => b.nextAt(now))).toEqual([true, true, true])
+      expect([a.wakes, c.wakes]).toEqual([0, 0])
+      expect(b.nextAt(205)).toBe(false)
+      await c.woken()
+      expect([a.take(), b.take(), c.take()]).toEqual([false, false, true])
+    })
+
+    test('a lane in its turn takes no place beyond those that the destination has', () => {
+      const [a, b] = lanesOf(2) as [Lane, Lane]
+      expect([a.takeAll(), b.take()]).toEqual([8, false])
+      for (let i = 0; i < 4; i++) a.next()
+      expect([a.calls, b.takeAll()]).toEqual([4, 4])
+      expect([b.nextAt(0), a.nextAt(1_000)]).toEqual([true, true])
+      // Each overload halves the number of calls.
+      for (const at of [10_000, 20_000]) b.limits.note({ sign: 'good', isDelivered: false, overloadedSince: at }, at)
+      expect([b.nextAt(1), b.calls]).toEqual([false, 3])
     })
 
     test('a lane that wants no more passes its turn on', async () => {

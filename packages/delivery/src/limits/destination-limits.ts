@@ -60,8 +60,11 @@ export interface LaneLimits {
   readonly concurrency: number
   /** Takes the right to one call, if the breaker is closed. Replays get at most half of all. */
   takeCall(isReplay: boolean): boolean
-  /** Returns the right to a call that ended, and takes one for the next, in one step. @returns whether it took one. */
-  exchangeCall(wasReplay: boolean, isReplay: boolean): boolean
+  /**
+   * Returns the right to a call that ended, and takes one for the next, in one step. While others wait, a lane may do so for a
+   * few milliseconds; then they have their turn. @returns whether it took one.
+   */
+  exchangeCall(wasReplay: boolean, isReplay: boolean, now: number): boolean
   returnCall(wasReplay: boolean): void
 
   /** Takes a place of the throttle's window. Replays get at most half of it. @returns 0, or how many ms to wait. */

@@ -45,11 +45,11 @@ export class FairShares {
     this.#ints = larger
   }
 
-  /** @param most places that there are. */
-  mayTake(lane: number, most: number): boolean {
+  /** @param most places that there are. @param isItsTurn it takes a free place before the lanes that wait. */
+  mayTake(lane: number, most: number, isItsTurn = false): boolean {
     const free = most - this.#ints[TOTAL]!
     if (free <= 0) return false
-    if (!this.isAnyWaiting) return true
+    if (!this.isAnyWaiting || isItsTurn) return true
     const others = this.othersWaiting(lane)
     if (others === 0) return true
     const share = Math.ceil(most / (others + 1))

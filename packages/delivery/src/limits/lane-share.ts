@@ -19,6 +19,9 @@ export interface LaneMeeting {
   closed(lane: number): void
 }
 
+/** While others wait, a lane passes its calls on this often: to wake another thread costs about as much as a delivery. */
+const TURN_MS = 5
+
 /** The limits of a destination, as one lane uses them. */
 export class LaneShare implements LaneLimits {
   readonly #state: LimitsState
@@ -26,6 +29,10 @@ export class LaneShare implements LaneLimits {
   readonly #lane: number
   #isProbing = false
   #isClosed = false
+  /** Until then it keeps its calls. */
+  #turnEnds = Number.NEGATIVE_INFINITY
+  /** Its turn begins with the next call that ends. */
+  #isTurnNew = false
   /** Where the lane waits for its turn. */
   #waitsIn: 'calls' | 'replays' | 'throttle' | undefined
 
@@ -60,11 +67,15 @@ export class LaneShare implements LaneLimits {
     return isTaken
   }
 
-  exchangeCall(wasReplay: boolean, isReplay: boolean): boolean {
+  exchangeCall(wasReplay: boolean, isReplay: boolean, now: number): boolean {
     if (this.#isClosed) return false
     this.#meeting.enter()
+    if (this.#isTurnNew) this.#turnEnds = now + TURN_MS
+    this.#isTurnNew = false
+    const isItsTurn = now < this.#turnEnds && wasReplay === isReplay
     this.#giveBack(wasReplay)
-    const isTaken = this.#takeCall(isReplay)
+    const isTaken = this.#takeCall(isReplay, isItsTurn)
+    if (isTaken && now >= this.#turnEnds) this.#turnEnds = now + TURN_MS
     if (!isTaken) this.#wakeAfterReturn()
     this.#meeting.leave()
     return isTaken
@@ -78,18 +89,19 @@ export class LaneShare implements LaneLimits {
     this.#meeting.leave()
   }
 
-  #takeCall(isReplay: boolean): boolean {
+  /** @param isItsTurn its call takes the place of one that has just ended. */
+  #takeCall(isReplay: boolean, isItsTurn = false): boolean {
     const { calls, replays, outage, level } = this.#state
     if (outage.state !== 'ok') {
       this.#waitIn(undefined)
       this.#meeting.listen(this.#lane)
       return false
     }
-    if (isReplay && !replays.mayTake(this.#lane, this.#replayed(level.current))) {
+    if (isReplay && !replays.mayTake(this.#lane, this.#replayed(level.current), isItsTurn)) {
       this.#waitIn('replays')
       return false
     }
-    if (!calls.mayTake(this.#lane, level.current)) {
+    if (!calls.mayTake(this.#lane, level.current, isItsTurn)) {
       this.#waitIn('calls')
       return false
     }
@@ -97,6 +109,7 @@ export class LaneShare implements LaneLimits {
     // One lane less waits: the shares of the others have grown.
     if (this.#waitsIn === 'calls' || this.#waitsIn === 'replays') {
       this.#waitsIn = undefined
+      if (!isItsTurn) this.#isTurnNew = true
       this.#wakeForCalls()
     }
     return true

@@ -83,8 +83,10 @@ function configSchema({ slug, fields, actions }: Entry): JsonObject {
 }
 
 function uiConfig({ slug, fields }: Entry): JsonObject {
+  const { help: note } = ALLOWED[slug]!
   return {
     heading: 'Text of the definition',
+    ...(note === undefined ? {} : { help: note }),
     fields: [
       ...Object.entries(fields).map(
         ([key, { label, help, choices, format }]): JsonObject => ({

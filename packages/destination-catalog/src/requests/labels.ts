@@ -140,8 +140,8 @@ function relabelMember(holder: JsonObject, label: Extract<Label, { body: string 
     holder[label.body] = value.slice(label.prefix.length)
     return true
   }
-  // A value of the user's own is not the publisher's name.
-  if (!/segment/i.test(value)) return false
+  // A value of the user's own is not the publisher's name. A member may itself be called after the publisher.
+  if (!/segment/i.test(value) && !/segment/i.test(label.body)) return false
   if (label.action === 'remove') delete holder[label.body]
   else holder[label.body] = label.action === 'millrace' ? 'millrace' : renamed(value)
   return true

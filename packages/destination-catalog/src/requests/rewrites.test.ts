@@ -90,7 +90,11 @@ describe('labels', () => {
       { properties: { mp_lib: 'x' }, mp_lib: 'Segment Actions: web' },
       { properties: { mp_lib: 'x' }, mp_lib: 'web' },
     ],
-    ['heap', { custom_properties: { segment_library: 'segment', seat: 'F7' } }, { custom_properties: { seat: 'F7' } }],
+    [
+      'heap',
+      { custom_properties: { segment_library: 'cloud-mode-destination', seat: 'F7' } },
+      { custom_properties: { seat: 'F7' } },
+    ],
     ['tiktok-conversions', { partner_name: 'Segment', event: 'x' }, { event: 'x' }],
     ['reddit-conversions-api', { partner: 'SEGMENT' }, {}],
   ])('%s changes its label and nothing else', (slug, body, expected) => {

@@ -5,6 +5,8 @@ export interface CaseDetails {
   readonly action?: string
   readonly event?: string
   readonly settings?: JsonObject
+  /** Values other than the defaults, where one that is made from the name would not do. */
+  readonly others?: JsonObject
   readonly mapping?: JsonObject
 }
 
@@ -16,6 +18,7 @@ export const CASE_DETAILS: Readonly<Record<string, CaseDetails>> = {
   'eagleeye-audiences': { event: 'audience', mapping: { behavioralActionTriggerReferences: 'regulars-joined' } },
   epsilon: { event: 'order', mapping: { dtm_event: 'custom', dtm_fid: 'form-1' } },
   gwen: { action: 'sendEvent', event: 'order', mapping: { userId: '5b1c7d1e-2f63-4d21-8a4f-1f0b5f0c9a77' } },
+  launchdarkly: { others: { events_host_name: 'vendor.example' } },
   memora: {
     event: 'identify',
     mapping: {
@@ -26,6 +29,7 @@ export const CASE_DETAILS: Readonly<Record<string, CaseDetails>> = {
   },
   'optimizely-web': { event: 'order', mapping: { endUserId: 'u-42' } },
   'pendo-audiences': { event: 'audience', settings: { region: 'US' } },
+  singlestore: { others: { port: '8443' } },
   'twilio-messaging': {
     event: 'order',
     mapping: {
@@ -37,6 +41,7 @@ export const CASE_DETAILS: Readonly<Record<string, CaseDetails>> = {
       inlineBody: 'Your seats are reserved.',
     },
   },
+  userpilot: { others: { endpoint: 'https://vendor.example/' } },
   voyage: {
     action: 'trackOrderPlaced',
     event: 'order',

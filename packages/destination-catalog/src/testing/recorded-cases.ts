@@ -21,8 +21,16 @@ export interface RecordedCase {
 
 const ANY = '<any>'
 
-/** The cases of an entry: its default mappings, else one mapping with every required field. */
+/**
+ * The cases of an entry: its default mappings, else one mapping with every required field; then one for each setting that has a
+ * default, with another value. So every setting of the form is in a case.
+ */
 export async function recordedCases(catalog: DestinationCatalog, slug: string): Promise<RecordedCase[]> {
+  const cases = await mappedCases(catalog, slug)
+  return [...cases, ...(await casesOfSettings(catalog, slug, cases))]
+}
+
+async function mappedCases(catalog: DestinationCatalog, slug: string): Promise<RecordedCase[]> {
   const details = CASE_DETAILS[slug] ?? {}
   const config = { ...settingsFor(catalog, slug), ...details.settings }
   if (ALLOWED[slug]!.needsMapping !== true) {
@@ -38,6 +46,44 @@ export async function recordedCases(catalog: DestinationCatalog, slug: string): 
     }
   }
   return []
+}
+
+/** Of the events with requests, the first whose requests the setting changes; else the first one. */
+async function casesOfSettings(
+  catalog: DestinationCatalog,
+  slug: string,
+  cases: readonly RecordedCase[],
+): Promise<RecordedCase[]> {
+  const changed: RecordedCase[] = []
+  for (const [name, value] of Object.entries(otherSettings(catalog, slug))) {
+    let kept: RecordedCase | undefined
+    for (const { event, config, requests: before } of cases) {
+      const requests = (await requestsOf(catalog, slug, event, { ...config, [name]: value })) as JsonValue | undefined
+      if (requests === undefined) continue
+      const made = { title: `${event}, another ${name}`, event, config: { ...config, [name]: value }, requests }
+      kept ??= made
+      if (isAsRecorded(requests, before)) continue
+      kept = made
+      break
+    }
+    if (kept !== undefined) changed.push(kept)
+  }
+  return changed
+}
+
+/** Values other than the defaults, for the settings that have one. */
+function otherSettings(catalog: DestinationCatalog, slug: string): JsonObject {
+  const { configSchema, uiConfig } = catalog.describe(typeNameOf(slug))!
+  const settings: JsonObject = {}
+  for (const [name, schema] of Object.entries(configSchema['properties'] as Record<string, JsonObject>)) {
+    const { default: usual, enum: choices } = schema
+    if (usual === undefined) continue
+    const field = (uiConfig['fields'] as { key: string; format?: string }[]).find(({ key }) => key === name)
+    if (typeof usual === 'boolean') settings[name] = !usual
+    else if (Array.isArray(choices)) settings[name] = choices.find((choice) => choice !== usual)!
+    else settings[name] = settingFor(name, schema, field?.format)
+  }
+  return { ...settings, ...CASE_DETAILS[slug]?.others }
 }
 
 async function casesWith(

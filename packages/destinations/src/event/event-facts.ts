@@ -1,5 +1,4 @@
 import {
-  eventName,
   isJsonObject,
   type JsonObject,
   type JsonValue,
@@ -8,7 +7,6 @@ import {
   type StoredEvent,
   setMember,
 } from '@millrace/protocol'
-import { replacePlaceholders } from '../messages/template.ts'
 
 /*
  * What several types of destination ask of an event, so that the same event means the same everywhere.
@@ -71,28 +69,6 @@ export function externalId(event: StoredEvent, type: string): string | undefined
   const ids = isJsonObject(context) ? context['externalId'] : undefined
   const found = Array.isArray(ids) ? ids.find((each) => isJsonObject(each) && each['type'] === type) : undefined
   return isJsonObject(found) ? idText(found['id']) : undefined
-}
-
-/** How a view of a page or screen is called where a service knows events by their names only. */
-export function viewName(event: StoredEvent): string {
-  const kind = event.type === 'page' ? 'Page' : 'Screen'
-  const name = eventName(event)
-  return name === '' ? `Viewed ${kind}` : `Viewed ${name} ${kind}`
-}
-
-/**
- * The name of a view by a template such as `Viewed {{name}} Page`. A value that the event lacks is left out, with the space
- * beside it.
- *
- * @throws Error if nothing is left.
- */
-export function viewNameBy(template: string, variable: string, event: StoredEvent): string {
-  const values = { ...withTraits(event), name: eventName(event) }
-  const name = replacePlaceholders(template, values, (text) => text)
-    .text.replace(/\s+/g, ' ')
-    .trim()
-  if (name === '') throw new Error(`${variable} gives no name: the event has none of its values`)
-  return name
 }
 
 /** The groups of a user: each listed trait is a kind of group, its value the id or the list of ids. */

@@ -5,6 +5,11 @@ import { DedupWindow } from './dedup-window.ts'
 export const ATTEMPT_KINDS = ['exit', 'first'] as const
 export type AttemptKind = (typeof ATTEMPT_KINDS)[number]
 
+/** Events that a repeat stored are remembered as those of an exit batch. */
+export function kindOf(attempt: BatchAttempt): AttemptKind {
+  return attempt === 'first' ? 'first' : 'exit'
+}
+
 /** Of each kind. */
 export const MAX_ATTEMPT_EVENTS = 1_000_000
 /** A delayed request may arrive up to this long after its repeat. */

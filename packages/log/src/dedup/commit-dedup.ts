@@ -1,10 +1,9 @@
 import { decodeRecord } from '@millrace/protocol/record'
 import { type DedupRule, forEachDedupKey, MAX_DEDUP_WINDOW_MS } from '../dedup.ts'
-import { ATTEMPT_KINDS, type AttemptKind, type Attempts, type KeyLookup } from './attempts.ts'
+import { ATTEMPT_KINDS, type AttemptKind, type Attempts, type KeyLookup, kindOf } from './attempts.ts'
 import type { DecidedCommit } from './decided-commit.ts'
 import { DEDUP_ENTRY_BYTES, DedupWindow } from './dedup-window.ts'
-
-const KEY_BYTES = 8
+import { KEY_BYTES, KeyBytes } from './key-bytes.ts'
 
 /** An encoded record with its rule; without one, none of its events is a duplicate. */
 export interface DedupEntry {
@@ -45,7 +44,7 @@ export class CommitDedup {
       const added = isWindow || hasRepeat ? this.#added : undefined
       const isKnown = isDuplicateOf(known, added, acceptedAt, isWindow ? rule.windowMs : MAX_DEDUP_WINDOW_MS)
       const repeated = isRepeat(rule) ? this.#repeated : undefined
-      const fresh = isWindow ? this.#entries : this.#remembered[rule.attempt === 'first' ? 'first' : 'exit']
+      const fresh = isWindow ? this.#entries : this.#remembered[kindOf(rule.attempt)]
       const indexes: number[] = []
       forEachDedupKey(record, (low, high, index) => {
         repeated?.addKey(low, high)
@@ -89,37 +88,6 @@ function isDuplicateOf(
   return (low, high) => {
     const before = added?.acceptedAt(low, high) ?? known?.acceptedAt(low, high)
     return before !== undefined && acceptedAt - before < windowMs
-  }
-}
-
-/** Collects keys in memory that is used again. */
-class KeyBytes {
-  #view = new DataView(new ArrayBuffer(1_024))
-  #end = 0
-
-  addKey(low: number, high: number): void {
-    this.#reserve()
-    this.#view.setUint32(this.#end, low, true)
-    this.#view.setUint32(this.#end + 4, high, true)
-    this.#end += KEY_BYTES
-  }
-
-  addTime(at: number): void {
-    this.#reserve()
-    this.#view.setFloat64(this.#end, at, true)
-    this.#end += KEY_BYTES
-  }
-
-  /** Takes out a copy of all bytes. */
-  take(): Uint8Array {
-    const bytes = new Uint8Array(this.#view.buffer.slice(0, this.#end))
-    this.#end = 0
-    return bytes
-  }
-
-  #reserve(): void {
-    if (this.#end + KEY_BYTES <= this.#view.byteLength) return
-    this.#view = new DataView(this.#view.buffer.transfer(this.#view.byteLength * 2))
   }
 }
 

@@ -20,7 +20,7 @@ import { KafkaWriter } from './kafka-writer.ts'
 import { LogReader } from './log-reader.ts'
 import { listOffsets } from './offsets.ts'
 import type { PartitionPlaces } from './partition-places.ts'
-import { TailFollower } from './tail-follower.ts'
+import { type FollowTrouble, TailFollower } from './tail-follower.ts'
 import { TopicWatch } from './topic-watch.ts'
 import { openTopics, type Topics } from './topics.ts'
 
@@ -179,9 +179,9 @@ export class KafkaEventLog implements EventLog, LogWriter {
     return this.#watch.warning()
   }
 
-  /** Of the topics, as of their last check; Infinity: they delete nothing by age. */
-  get retentionMs(): number {
-    return this.#watch.topics.retentionMs
+  /** How the brokers delete records, as of the last check of the topics. */
+  get retention(): Pick<Topics, 'retentionMs' | 'isSizeBound'> {
+    return this.#watch.topics
   }
 
   /**
@@ -194,8 +194,8 @@ export class KafkaEventLog implements EventLog, LogWriter {
     return this.#follower.follow(partition)
   }
 
-  /** Why the newest records of followed partitions cannot be read; undefined: they can. */
-  followTrouble(): string | undefined {
+  /** Why the newest records of followed partitions cannot be read, and for how long; undefined: they can. */
+  followTrouble(): FollowTrouble | undefined {
     return this.#follower.trouble
   }
 
@@ -297,8 +297,8 @@ export class KafkaEventLog implements EventLog, LogWriter {
 
   /** Records older than half of the topics' retention: whoever still needs them copies them now. */
   async oldestUnit(partition: number): Promise<OffsetRange | undefined> {
-    if (this.retentionMs === Number.POSITIVE_INFINITY) return undefined
-    const to = await this.#reader.storedFrom(partition, this.#clock.now() - this.retentionMs / 2)
+    if (this.retention.retentionMs === Number.POSITIVE_INFINITY) return undefined
+    const to = await this.#reader.storedFrom(partition, this.#clock.now() - this.retention.retentionMs / 2)
     const from = this.#reader.first(partition)
     return from < to ? { from, to } : undefined
   }

@@ -1,12 +1,13 @@
 import { channel } from 'node:diagnostics_channel'
 import { systemClock } from '@millrace/std'
-import { deleteRecordsV2, produceV9 } from '@platformatic/kafka'
+import { produceV9 } from '@platformatic/kafka'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { noteOf, readAll, readAllBack, scanAll, testRecord } from '../conformance.ts'
 import type { StoredRecord } from '../event-log.ts'
 import { duplicateBytes, framedRecords } from '../frames.ts'
 import type { KafkaCluster } from '../kafka-brokers/index.ts'
 import { KafkaConnections } from './connections.ts'
+import { deleteRecords } from './testing/delete-records.ts'
 import { newPrefix, openLog, startKafka } from './testing/test-kafka.ts'
 
 let kafka: KafkaCluster
@@ -104,7 +105,7 @@ test('what retention deleted is told as a gap to who was there, and is nowhere e
   await using log = await openLog(kafka, { prefix })
   for (let i = 0; i < 10; i++) await log.append(0, 'live', testRecord('source-a', `${i}`))
   await using reader = await openLog(kafka, { prefix })
-  await deleteBefore(`${prefix}.live`, 6)
+  await deleteRecords({ brokers: kafka.addresses }, systemClock, { topic: `${prefix}.live`, index: 0, before: 6 })
   await using newcomer = await openLog(kafka, { prefix })
   for (const each of [reader, newcomer]) {
     const result = await each.read(0, 'live', 2, 1)
@@ -115,7 +116,7 @@ test('what retention deleted is told as a gap to who was there, and is nowhere e
     expect((await each.oldest(0))?.offset).toBe(6)
     expect((await each.tally(0, 'live', { from: 0, to: 10 })).get('source-a')?.events).toBe(4)
   }
-  await deleteBefore(`${prefix}.live`, 10)
+  await deleteRecords({ brokers: kafka.addresses }, systemClock, { topic: `${prefix}.live`, index: 0, before: 10 })
   await using late = await openLog(kafka, { prefix })
   expect(await late.read(0, 'live', 3, 1_000)).toEqual({ records: [], next: 10, gap: { from: 3, to: 10 } })
   expect(await late.oldest(0)).toBeUndefined()
@@ -226,18 +227,12 @@ test('a record that a topic deleted is gone at once, also for a process that did
   await using log = await openLog(kafka, { prefix })
   for (let i = 0; i < 3; i++) await writer.append(0, 'live', testRecord('source-a', `${i}`))
   await log.readEnds()
-  await deleteBefore(`${prefix}.live`, 3)
+  await deleteRecords({ brokers: kafka.addresses }, systemClock, { topic: `${prefix}.live`, index: 0, before: 3 })
   const startedAt = performance.now()
   expect(await log.get(0, [1])).toEqual([undefined])
   expect(performance.now() - startedAt).toBeLessThan(5_000)
   expect((await log.scan(0, 0, 1e6)).next).toBe(3)
 })
-
-async function deleteBefore(topic: string, offset: number): Promise<void> {
-  await connections.refresh([topic])
-  const topics = [{ name: topic, partitions: [{ partitionIndex: 0, offset: BigInt(offset) }] }]
-  await connections.call(connections.leader(topic, 0)!, deleteRecordsV2.api, topics, 4_000)
-}
 
 /** A millisecond that has passed, before the next record. */
 async function afterNow(): Promise<number> {

@@ -21,6 +21,11 @@ interface Followed {
   readonly waiting: Set<() => void>
 }
 
+export interface FollowTrouble {
+  readonly cause: string
+  readonly forMs: number
+}
+
 export interface TailFollowerOptions {
   /** For this follower only: its fetches wait at the broker. */
   readonly connections: KafkaConnections
@@ -44,7 +49,7 @@ export class TailFollower {
   /** Leaders that are being asked. */
   readonly #asked = new Set<number>()
   #retryTimer: Timer | undefined
-  #trouble: string | undefined
+  #trouble: { readonly cause: string; readonly since: number } | undefined
   #turn = 0
   #isClosed = false
 
@@ -53,9 +58,11 @@ export class TailFollower {
     this.cache = new ChunkCache(options.cacheBytes)
   }
 
-  /** Why new records cannot be read; undefined: they can. */
-  get trouble(): string | undefined {
-    return this.#trouble
+  /** Why new records cannot be read, and for how long; undefined: they can. */
+  get trouble(): FollowTrouble | undefined {
+    if (this.#trouble === undefined) return undefined
+    const { cause, since } = this.#trouble
+    return { cause, forMs: this.#options.clock.monotonic() - since }
   }
 
   /** Begins at the end of the partition, unless it is followed already. @returns a function that ends it. */
@@ -182,8 +189,12 @@ export class TailFollower {
 
   #fail(cause: string): void {
     if (this.#isClosed) return
-    this.#trouble = cause
+    this.#note(cause)
     this.#planRetry()
+  }
+
+  #note(cause: string): void {
+    this.#trouble = { cause, since: this.#trouble?.since ?? this.#options.clock.monotonic() }
   }
 
   /** The leader may have moved: looks again, then goes on. */
@@ -192,9 +203,7 @@ export class TailFollower {
     this.#retryTimer = this.#options.clock.setTimer(() => {
       this.#options.connections
         .refresh(this.#options.places.topics)
-        .catch((error: Error) => {
-          this.#trouble = error.message
-        })
+        .catch((error: Error) => this.#note(error.message))
         .finally(() => {
           this.#retryTimer = undefined
           this.#askLeaders()

@@ -32,8 +32,10 @@ export interface Topics {
   readonly maxBatchBytes: number
   /** Fewer replicas in sync refuse appends. */
   readonly minInSync: number
-  /** The shorter one; Infinity: they delete nothing by age. */
+  /** How long the brokers keep records. */
   readonly retentionMs: number
+  /** Whether they may delete records earlier, because of the size of a partition. */
+  readonly isSizeBound: boolean
   /** What does not fulfil the requirements; empty: nothing. */
   readonly weaknesses: readonly string[]
 }
@@ -81,6 +83,7 @@ export async function checkTopics(connections: KafkaConnections, places: Partiti
   const weaknesses: string[] = []
   let maxBatchBytes = Number.POSITIVE_INFINITY
   let minInSync = 1
+  let isSizeBound = false
   let retentionMs = Number.POSITIVE_INFINITY
   for (const { resourceName, errorCode, errorMessage, configs } of results) {
     if (errorCode !== 0) throw new Error(`topic ${resourceName} cannot be checked: ${refusal(errorCode, errorMessage)}`)
@@ -99,10 +102,12 @@ export async function checkTopics(connections: KafkaConnections, places: Partiti
     }
     maxBatchBytes = Math.min(maxBatchBytes, Number(value('max.message.bytes')))
     minInSync = Math.max(minInSync, inSync)
-    const kept = Number(value('retention.ms'))
-    if (kept >= 0) retentionMs = Math.min(retentionMs, kept)
+    if (Number(value('retention.bytes')) >= 0) isSizeBound = true
+    const retained = Number(value('retention.ms'))
+    // -1: for ever.
+    if (retained >= 0) retentionMs = Math.min(retentionMs, retained)
   }
-  return { places, maxBatchBytes, minInSync, retentionMs, weaknesses }
+  return { places, maxBatchBytes, minInSync, retentionMs, isSizeBound, weaknesses }
 }
 
 /** @returns why the topics cannot be used yet; undefined if they can. */

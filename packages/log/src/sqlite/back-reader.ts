@@ -8,7 +8,7 @@ import { segmentPath } from './segments/segment-files.ts'
 import { lookInto, segmentsFrom, segmentsIn } from './segments/segment-look.ts'
 import { hasTable } from './segments/segment-tables.ts'
 import { partitionOfStream } from './segments/stream-number.ts'
-import { streamsIn, streamTable } from './segments/stream-tables.ts'
+import { streamsIn, streamTable } from './segments/stream-table.ts'
 
 /** Reads the segments of a directory in both directions, concurrently with the log thread. */
 export class BackReader {

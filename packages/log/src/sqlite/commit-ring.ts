@@ -1,5 +1,5 @@
 import { decodeRecord, type EventRecord, encodedSize, encodeRecord } from '@millrace/protocol/record'
-import { ATTEMPTS, type DedupRule } from '../dedup.ts'
+import { type DedupRule, numberOfRule, ruleOfNumber } from '../dedup.ts'
 import type { Offset, StoredRecord } from '../event-log.ts'
 import { partitionOfStream, type StreamNumber } from './segments/stream-number.ts'
 
@@ -8,8 +8,7 @@ import { partitionOfStream, type StreamNumber } from './segments/stream-number.t
  *
  *   0  u32  length of the encoded record
  *   4  u16  its stream and partition (segments/stream-number.ts)
- *   6  u32  rule for duplicates: 0 for none, 1 to 3 for the index of an attempt in ATTEMPTS plus one, else the window in
- *           milliseconds plus 3
+ *   6  u32  rule for duplicates (dedup.ts)
  *  10       the encoded record
  */
 const FRAME_BYTES = 10
@@ -71,7 +70,7 @@ export class CommitRing {
     for (const entry of entries) {
       this.#bytes.writeUInt32LE(entry.size - FRAME_BYTES, at)
       this.#bytes.writeUInt16LE(entry.stream, at + 4)
-      this.#bytes.writeUInt32LE(numberOf(entry.dedup), at + 6)
+      this.#bytes.writeUInt32LE(numberOfRule(entry.dedup), at + 6)
       at = encodeRecord(entry.record, this.#bytes, at + FRAME_BYTES)
     }
     const streams = new Set(entries.map(({ stream }) => stream))
@@ -199,19 +198,8 @@ export function* framesOf(
   for (let at = start; at < end; ) {
     const length = view.getUint32(at, true)
     const from = at + FRAME_BYTES
-    const rule = ruleOf(view.getUint32(at + 6, true))
+    const rule = ruleOfNumber(view.getUint32(at + 6, true))
     yield { stream: view.getUint16(at + 4, true), bytes: memory.subarray(from, from + length), rule }
     at = from + length
   }
-}
-
-function numberOf(rule: DedupRule | undefined): number {
-  if (rule === undefined) return 0
-  return 'windowMs' in rule ? rule.windowMs + ATTEMPTS.length : ATTEMPTS.indexOf(rule.attempt) + 1
-}
-
-function ruleOf(number: number): DedupRule | undefined {
-  if (number === 0) return undefined
-  const attempt = ATTEMPTS[number - 1]
-  return attempt === undefined ? { windowMs: number - ATTEMPTS.length } : { attempt }
 }

@@ -1,14 +1,12 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { crc32 } from 'node:zlib'
-import { decodeRecord } from '@millrace/protocol/record'
 import type { Offset, OffsetRange, ReadResult, StoredRecord, Stream } from '../event-log.ts'
-import { duplicateIndexes } from '../frames.ts'
+import { type FramedRecord, recordOf } from '../frames.ts'
 import { DamagedSegmentError } from './segments/damaged-segment.ts'
 import { segmentPath } from './segments/segment-files.ts'
 import { SegmentLook, segmentsFrom, segmentsIn } from './segments/segment-look.ts'
-import { hasTable } from './segments/segment-tables.ts'
+import { SegmentReads } from './segments/segment-reads.ts'
 import { type StreamNumber, streamNumber, streamOfNumber } from './segments/stream-number.ts'
-import { streamsIn, streamTable } from './segments/stream-tables.ts'
 
 type IsWanted = (stream: StreamNumber) => boolean
 
@@ -20,9 +18,11 @@ export class ForwardReader {
   readonly #directory: string
   readonly #onDamage: (first: Offset, cause: string) => void
   readonly #look = new SegmentLook()
+  /** Of the connection that `#look` keeps. */
+  #reads: SegmentReads | undefined
   /** First offsets of the segments at the last listing of the folder; segments may have been added or deleted since. */
   #firsts: readonly Offset[] = []
-  /** One past the newest record found: every segment that starts before it is listed. */
+  /** Every segment that starts before this offset is listed. */
   #reach: Offset = 0
 
   /** @param onDamage called for skipped damage: the first offset of a segment, or the offset of a record. */
@@ -49,14 +49,23 @@ export class ForwardReader {
   }
 
   #read(isWanted: IsWanted, from: Offset, end: Offset, maxBytes: number): ReadResult {
-    for (const first of this.#segmentsFrom(from, end)) {
-      const records = this.#readSegment(first, isWanted, { from, to: end }, maxBytes)
-      if (records.length === 0) continue
-      const next = records.at(-1)!.offset + 1
-      this.#reach = Math.max(this.#reach, next)
-      return { records, next }
+    const records: StoredRecord[] = []
+    let left = maxBytes
+    let isWhole = true
+    try {
+      for (const first of this.#segmentsFrom(from, end)) {
+        const part = this.#readSegment(first, isWanted, { from, to: end }, left)
+        records.push(...part.records)
+        left -= part.bytes
+        isWhole = part.isWhole && left > 0
+        if (!isWhole) break
+      }
+    } catch (error) {
+      // What lies before a segment that cannot be read comes first.
+      if (records.length === 0) throw error
+      isWhole = false
     }
-    return { records: [], next: Math.max(from, end) }
+    return { records, next: isWhole ? Math.max(from, end) : records.at(-1)!.offset + 1 }
   }
 
   /** Closes the current file, so that deleting it frees its space. Call it before a pause. */
@@ -70,44 +79,48 @@ export class ForwardReader {
     if (this.#reach >= end) return
     const newest = this.#firsts.at(-1) ?? -1
     this.#firsts = segmentsIn(this.#directory)
+    this.#reach = end
     const newer = this.#firsts.filter((first) => first > newest)
     yield* segmentsFrom(newer, from)
   }
 
-  #readSegment(first: Offset, isWanted: IsWanted, range: OffsetRange, maxBytes: number): StoredRecord[] {
+  #readSegment(first: Offset, isWanted: IsWanted, range: OffsetRange, maxBytes: number): SegmentPart {
     const path = segmentPath(this.#directory, first)
     try {
-      return this.#look.into(path, (database) => this.#readRecords(database, isWanted, range, maxBytes)) ?? []
+      return this.#look.into(path, (database) => this.#readRecords(database, isWanted, range, maxBytes)) ?? NOTHING
     } catch (error) {
       const isPassedOver = error instanceof DamagedSegmentError && segmentsIn(this.#directory).at(-1) !== first
       if (!isPassedOver) throw error
       this.#onDamage(first, error.message)
-      return []
+      return NOTHING
     }
   }
 
-  #readRecords(database: DatabaseSync, isWanted: IsWanted, range: OffsetRange, maxBytes: number): StoredRecord[] {
-    const tables = streamsIn(database).filter(isWanted).map(streamTable)
-    if (tables.length === 0) return []
-    const selects = tables.map((table) => `SELECT offset, crc, bytes FROM ${table} WHERE offset >= ?1 AND offset < ?2`)
-    const rows = database.prepare(`${selects.join(' UNION ALL ')} ORDER BY offset`)
-    const duplicatesOf = hasTable(database, 'duplicates')
-      ? database.prepare('SELECT indexes FROM duplicates WHERE offset = ?')
-      : undefined
-    const found: StoredRecord[] = []
-    let left = maxBytes
-    for (const row of rows.iterate(range.from, range.to)) {
-      const { offset, crc, bytes } = row as unknown as { offset: Offset; crc: number; bytes: Uint8Array }
-      if (crc32(bytes) !== crc) {
-        this.#onDamage(offset, `record ${offset} fails its checksum`)
+  #readRecords(database: DatabaseSync, isWanted: IsWanted, range: OffsetRange, maxBytes: number): SegmentPart {
+    if (this.#reads?.database !== database) this.#reads = new SegmentReads(database)
+    const found: FramedRecord[] = []
+    let bytes = 0
+    let isWhole = true
+    for (const row of this.#reads.records(isWanted, range)) {
+      if (crc32(row.bytes) !== row.crc) {
+        this.#onDamage(row.offset, `record ${row.offset} fails its checksum`)
         continue
       }
-      if (found.length > 0 && bytes.length > left) break
-      const record = { ...decodeRecord(bytes), offset }
-      const duplicates = duplicatesOf?.get(offset)?.['indexes'] as Uint8Array | undefined
-      found.push(duplicates === undefined ? record : { ...record, duplicates: duplicateIndexes(duplicates) })
-      left -= bytes.length
+      isWhole = found.length === 0 || bytes + row.bytes.length <= maxBytes
+      if (!isWhole) break
+      found.push(row)
+      bytes += row.bytes.length
     }
-    return found
+    const duplicates = this.#reads.duplicatesOf(found)
+    return { records: found.map((row) => recordOf({ ...row, ...duplicates.get(row.offset) })), bytes, isWhole }
   }
 }
+
+interface SegmentPart {
+  readonly records: readonly StoredRecord[]
+  readonly bytes: number
+  /** Whether it has no more records of the range. */
+  readonly isWhole: boolean
+}
+
+const NOTHING: SegmentPart = { records: [], bytes: 0, isWhole: true }

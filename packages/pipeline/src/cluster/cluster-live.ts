@@ -44,17 +44,26 @@ export class ClusterLive {
   #following:
     | { readonly offsets: Offset[]; readonly recent: Awaited<ReturnType<ClusterLiveOptions['recent']>> }
     | undefined
+  /** Of the first look since somebody watches. */
+  #begun = Promise.withResolvers<void>()
 
   constructor(options: ClusterLiveOptions) {
     const { clock, logger } = options
     this.#options = options
     this.view = new LiveView(clock)
     const onError = (error: Error) => logger.warn({ err: error }, 'events cannot be shown as they happen')
-    this.#turns = new Turns(clock, TURN_MS, () => this.#look(), onError)
+    this.#turns = new Turns(clock, TURN_MS, () => this.#look().finally(() => this.#begun.resolve()), onError)
     this.view.onWatched = () => {
-      if (this.view.isWatched) this.#turns.start()
-      else void this.#rest()
+      if (!this.view.isWatched) return void this.#rest()
+      this.#begun = Promise.withResolvers()
+      this.#turns.start()
+      this.#turns.wake()
     }
+  }
+
+  /** Resolves when those who watch get all that happens from then on; also if that cannot be read now. */
+  begun(): Promise<void> {
+    return this.#begun.promise
   }
 
   async close(): Promise<void> {

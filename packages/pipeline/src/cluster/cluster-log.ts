@@ -2,8 +2,8 @@ import type { EventLog, Offset, RulesRead } from '@millrace/log'
 
 /** The log of a cluster, as its parts need it. */
 export interface ClusterLog extends EventLog {
-  /** Of the topics, as of their last check; Infinity: they delete nothing by age. */
-  readonly retentionMs: number
+  /** How the topics delete records, as of their last check; Infinity: not by age. */
+  readonly retention: { readonly retentionMs: number }
   /** Announces new records of a partition to `onCommit` from now on. @returns a function that ends it. */
   follow(partition: number): Promise<() => void>
   /** Where all partitions end now. */

@@ -35,8 +35,8 @@ class LeasedLane implements LaneLimits {
     return this.#mayStart() && this.#inner.takeCall(isReplay)
   }
 
-  exchangeCall(wasReplay: boolean, isReplay: boolean): boolean {
-    if (this.#mayStart()) return this.#inner.exchangeCall(wasReplay, isReplay)
+  exchangeCall(wasReplay: boolean, isReplay: boolean, now: number): boolean {
+    if (this.#mayStart()) return this.#inner.exchangeCall(wasReplay, isReplay, now)
     this.#inner.returnCall(wasReplay)
     return false
   }

@@ -12,9 +12,14 @@ const MAX_AHEAD_BYTES = 64 * 1024
  * GET /v2/tail: server-sent events. Register it below /v2.
  *
  * @param mayStay whether the client of a request is still authorised; called every second.
+ * @param begun resolves when the clients get all that happens from then on. Default: they do at once.
  * @see contracts/delivery.md §8 [D639]
  */
-export function liveRoute(live: LiveView, mayStay: (request: FastifyRequest) => boolean): FastifyPluginAsync {
+export function liveRoute(
+  live: LiveView,
+  mayStay: (request: FastifyRequest) => boolean,
+  begun: () => Promise<void> = async () => {},
+): FastifyPluginAsync {
   return async (app) => {
     // A HEAD request would hold the place of a listener without limit.
     app.get('/tail', { exposeHeadRoute: false, config: { describe: TAIL_IN_WORDS } }, async (request, reply) => {
@@ -27,6 +32,7 @@ export function liveRoute(live: LiveView, mayStay: (request: FastifyRequest) => 
         onEnd: () => stream.push(null),
       })
       stream.on('close', () => listener.end())
+      await begun()
       return reply.headers({ 'Content-Type': 'text/event-stream', 'X-Accel-Buffering': 'no' }).send(stream)
     })
   }

@@ -32,7 +32,7 @@ export interface ConfiguredSource {
 
 /** The partitions that hold events of a source, the first one first; then those of its backfills, if they are kept apart. */
 export function partitionsOf(
-  { partition, config }: ConfiguredSource,
+  { partition, config }: Pick<ConfiguredSource, 'partition' | 'config'>,
   { partitions, homes }: Pick<LogReader, 'partitions' | 'homes'>,
 ): number[] {
   const count = Math.min(config?.orderShards ?? 1, homes)

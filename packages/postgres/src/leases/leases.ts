@@ -60,6 +60,8 @@ export interface Leases extends AsyncDisposable {
   refused(leases: readonly HeldLease[]): void
   /** Counts since the start: leases that ended without being given back, and those of them that a fence refused. */
   counts(): { readonly lost: number; readonly fenced: number }
+  /** Why no renewal has succeeded for longer than a lease lasts; undefined: one has. */
+  trouble(): string | undefined
   /** Leaves the cluster: stops all work and gives every lease back. While the database is away, leases just expire. */
   leave(): Promise<void>
 }

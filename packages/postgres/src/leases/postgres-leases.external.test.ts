@@ -9,6 +9,7 @@ import { describeLeases, LEASE_MS, type LeaseCluster, RecordedWork } from './des
 import { addLeases, claim, leaseSchema, lostLeases } from './lease-table.ts'
 import type { HeldLease, Leases } from './leases.ts'
 import { PostgresLeases } from './postgres-leases.ts'
+import { liveMembers } from './stored-leases.ts'
 
 describeLeases('Postgres', () => PostgresCluster.open(TestSchema.open('leases')))
 
@@ -32,10 +33,12 @@ test('without Postgres a member starts nothing after three quarters of the lease
   await server.stop()
   await expect.poll(() => lease!.mayStart(), { interval: 5 }).toBe(false)
   expect(performance.now() - stopped).toBeLessThan((LEASE_MS * 3) / 4 + 500)
+  expect(leases.trouble()).toBeUndefined()
   expect(lease!.signal.aborted).toBe(false)
   await expect.poll(() => work.running.size, { interval: 5 }).toBe(0)
   expect(performance.now() - stopped).toBeLessThan(LEASE_MS + 500)
   expect(leases.counts().lost).toBe(2)
+  await expect.poll(() => leases.trouble()).toMatch(/^no lease was renewed for [3-9] s: Postgres does not answer/)
   await server.start()
   await expect
     .poll(() => [...work.epochs()])
@@ -43,6 +46,7 @@ test('without Postgres a member starts nothing after three quarters of the lease
       [1, lease!.epoch + 1],
       [2, lease!.epoch + 1],
     ])
+  expect(leases.trouble()).toBeUndefined()
   await leases.leave()
 })
 
@@ -58,6 +62,14 @@ test('a short absence of Postgres loses no lease', async () => {
   expect([...work.epochs().values()]).toEqual([1, 1])
   expect(leases.counts().lost).toBe(0)
   await leases.leave()
+})
+
+test('a member without leases that leaves is no member any more', async () => {
+  await using cluster = await PostgresCluster.open(TestSchema.on(server, 'idle'))
+  const leases = cluster.join()
+  await expect.poll(() => cluster.members()).toBe(1)
+  await leases.leave()
+  expect(await cluster.members()).toBe(0)
 })
 
 test('writes under an epoch never come after writes under a later one, however claims and writes race', async () => {
@@ -113,6 +125,10 @@ class PostgresCluster implements LeaseCluster {
     await migrate(cluster.#pool, [leaseSchema])
     await cluster.#pool.query('CREATE TABLE written (at bigserial PRIMARY KEY, text text NOT NULL)')
     return cluster
+  }
+
+  async members(): Promise<number> {
+    return (await liveMembers(this.#pool)).length
   }
 
   join(): Leases {

@@ -38,12 +38,14 @@ export class PostgresLeases implements Leases {
   readonly #removeHint: () => void
   #members: ReadonlyMap<string, number> = new Map()
   #counts = { lost: 0, fenced: 0 }
+  readonly #openedAt: number
   #renewedAt = Number.NEGATIVE_INFINITY
   #turn: Promise<void> | undefined
   #isTurnWanted = false
   #turnTimer: { cancel(): void } | undefined
   #endTimer: { cancel(): void } | undefined
-  #isFailing = false
+  /** Why the last turn failed. */
+  #failure: Error | undefined
   /** Set while this member leaves: resolves when the others no longer count it. */
   #removal: Promise<void> | undefined
   #left: Promise<void> | undefined
@@ -53,6 +55,7 @@ export class PostgresLeases implements Leases {
   constructor(options: PostgresLeasesOptions) {
     this.#options = options
     const { postgres, leaseMs } = options
+    this.#openedAt = options.clock.monotonic()
     // An answer that comes later than this is of no use: the lease would be over before the next attempt.
     const ms = leaseMs / 4
     const timeouts = { connectMs: ms, statementMs: ms, lockMs: ms, idleInTransactionMs: ms, answerMs: ms }
@@ -89,6 +92,14 @@ export class PostgresLeases implements Leases {
     return { ...this.#counts }
   }
 
+  trouble(): string | undefined {
+    const { clock, leaseMs } = this.#options
+    const silentMs = clock.monotonic() - Math.max(this.#renewedAt, this.#openedAt)
+    if (silentMs <= leaseMs) return undefined
+    const since = `no lease was renewed for ${Math.round(silentMs / 1_000)} s`
+    return this.#failure === undefined ? since : `${since}: ${this.#failure.message}`
+  }
+
   leave(): Promise<void> {
     this.#removal ??= this.#removeMember()
     this.#left ??= this.#leave()
@@ -110,6 +121,8 @@ export class PostgresLeases implements Leases {
     endAll()
     // The turns go on meanwhile, and renew the leases whose work is still ending.
     while (this.#ending.size > 0) await Promise.all(this.#ending)
+    // A member without leases has nothing to end, and would close its connections before its row is removed.
+    await this.#removal
     this.#isClosed = true
     this.#removeHint()
     this.#turnTimer?.cancel()
@@ -251,11 +264,11 @@ export class PostgresLeases implements Leases {
   async #write(work: (pool: PostgresPool) => Promise<void>): Promise<boolean> {
     try {
       await work(this.#pool)
-      this.#isFailing = false
+      this.#failure = undefined
       return true
     } catch (error) {
-      if (!this.#isFailing) this.#warn({ err: error }, 'leases cannot be renewed')
-      this.#isFailing = true
+      if (this.#failure === undefined) this.#warn({ err: error }, 'leases cannot be renewed')
+      this.#failure = error as Error
       return false
     }
   }

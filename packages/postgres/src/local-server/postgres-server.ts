@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process'
 import { existsSync, globSync, readFileSync } from 'node:fs'
-import { chmod, chown, mkdtemp, rm } from 'node:fs/promises'
+import { appendFile, chmod, chown, mkdtemp, rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import os from 'node:os'
 import path from 'node:path'
@@ -12,19 +12,23 @@ const START_ATTEMPTS = 3
 const STOP_MS = 20_000
 /** Tests kill processes, never the machine, so nothing needs to be synced. */
 const TEST_SETTINGS = ['fsync=off', 'shared_buffers=32MB']
+const LOOPBACK = '127.0.0.1'
 
 /**
- * A real Postgres server on a free port of the loopback interface, with its files in a temporary folder. It ends with
+ * A real Postgres server on a free port of this machine, with its files in a temporary folder. It ends with
  * the process `owner`, even if that process is killed.
  */
 export class PostgresServer implements AsyncDisposable {
   readonly folder: string
+  /** The address that it listens on. */
+  readonly host: string
   readonly port: number
   readonly #owner: number
   readonly #settings: readonly string[]
 
-  private constructor(folder: string, port: number, owner: number, settings: readonly string[]) {
+  private constructor(folder: string, host: string, port: number, owner: number, settings: readonly string[]) {
     this.folder = folder
+    this.host = host
     this.port = port
     this.#owner = owner
     this.#settings = settings
@@ -34,16 +38,23 @@ export class PostgresServer implements AsyncDisposable {
    * @param folder where the server puts its files; default: a new temporary folder.
    * @param owner process id; default: this process.
    * @param settings such as `fsync=on`; what they do not name is Postgres's default.
+   * @param host another address of this machine than 127.0.0.1; then everybody who reaches it may connect.
    */
-  static async start(folder?: string, owner = process.pid, settings = TEST_SETTINGS): Promise<PostgresServer> {
+  static async start(
+    folder?: string,
+    owner = process.pid,
+    settings = TEST_SETTINGS,
+    host = LOOPBACK,
+  ): Promise<PostgresServer> {
     const place = folder ?? (await mkdtemp(path.join(os.tmpdir(), 'millrace-postgres-')))
     // initdb refuses to run as root, so the server has another user than these tests.
     if (isRoot()) await chown(place, await idOf('-u'), await idOf('-g'))
     await chmod(place, 0o711)
     const data = path.join(place, 'data')
     await asPostgres([binary('initdb'), '-D', data, '-A', 'trust', '-U', 'postgres', '-N', '-E', 'UTF8', '--no-locale'])
+    if (host !== LOOPBACK) await appendFile(path.join(data, 'pg_hba.conf'), 'host all all all trust\n')
     for (let attempt = 1; ; attempt++) {
-      const server = new PostgresServer(place, await freePort(), owner, settings)
+      const server = new PostgresServer(place, host, await freePort(host), owner, settings)
       try {
         await server.start()
         return server
@@ -55,7 +66,7 @@ export class PostgresServer implements AsyncDisposable {
   }
 
   get url(): string {
-    return `postgres://postgres@127.0.0.1:${this.port}/postgres`
+    return `postgres://postgres@${this.host}:${this.port}/postgres`
   }
 
   /** Process id of the postmaster. */
@@ -72,7 +83,7 @@ export class PostgresServer implements AsyncDisposable {
     // Postgres takes a killed postmaster for a running one until the system has collected its process.
     if (!this.isRunning) await rm(path.join(this.folder, 'data/postmaster.pid'), { force: true })
     const options = [
-      `-p ${this.port} -c unix_socket_directories= -c listen_addresses=127.0.0.1 -c max_connections=200`,
+      `-p ${this.port} -c unix_socket_directories= -c listen_addresses=${this.host} -c max_connections=200`,
       ...this.#settings.map((setting) => `-c ${setting}`),
     ].join(' ')
     const log = path.join(this.folder, 'log')
@@ -164,9 +175,9 @@ function isAlive(pid: number): boolean {
   }
 }
 
-async function freePort(): Promise<number> {
+async function freePort(host: string): Promise<number> {
   const server = createServer()
-  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(0, '127.0.0.1', resolve))
+  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(0, host, resolve))
   const { port } = server.address() as { port: number }
   await new Promise((resolve) => server.close(resolve))
   return port

@@ -53,6 +53,11 @@ export function samplePriority(owner: number, first: number, second: number, ind
   return (high >>> 11) * 0x1_0000_0000 + (low >>> 0)
 }
 
+/** The text of a stored event, masked. */
+export function maskedText(event: string): string {
+  return JSON.stringify(masked(JSON.parse(event) as JsonObject))
+}
+
 /** An event with the types in place of its values. */
 export function masked(event: JsonObject): JsonObject {
   return maskedValue(event) as JsonObject

@@ -2,6 +2,7 @@ import { formatTime } from '@millrace/protocol'
 import type { CatalogLimits } from '../limits.ts'
 import type { CatalogState } from '../observe/catalog-state.ts'
 import { byBytes } from '../observe/flatten.ts'
+import { maskedText } from '../observe/samples.ts'
 import { keysAsMembers, parseKeys, type TypedKey } from '../observe/typed-keys.ts'
 import { parseUnversionedKeys } from '../observe/unversioned.ts'
 import type { CatalogDatabase, Row } from '../store/catalog-database.ts'
@@ -10,7 +11,11 @@ import { jsonSchemaOf } from './json-schema.ts'
 import { PageWriter } from './page-writer.ts'
 import { MergedValues } from './written-values.ts'
 
-type Reads = Omit<CatalogCalls, 'open' | 'configure' | 'follow' | 'wake' | 'commit' | 'rebuild' | 'purge' | 'close'>
+/** The questions of the API. */
+export type CatalogReads = Omit<
+  CatalogCalls,
+  'open' | 'configure' | 'follow' | 'wake' | 'commit' | 'rebuild' | 'purge' | 'close'
+>
 
 /**
  * The answers of the API, from the database as it is in its open transaction; whoever asks has had the counts written
@@ -18,7 +23,7 @@ type Reads = Omit<CatalogCalls, 'open' | 'configure' | 'follow' | 'wake' | 'comm
  *
  * @see contracts/schema-catalog.md §6 to §10
  */
-export class CatalogAnswers implements Reads {
+export class CatalogAnswers implements CatalogReads {
   readonly #database: CatalogDatabase
   readonly #state: CatalogState
   readonly #limits: CatalogLimits
@@ -133,8 +138,12 @@ export class CatalogAnswers implements Reads {
 
   #metadata(samples: string, owner: number, total: number, values: MergedValues): string {
     const rows =
-      samples === 'off' ? [] : this.#database.all('SELECT event FROM samples WHERE owner = ? ORDER BY id', owner)
-    const events = rows.map(({ event }) => event as string)
+      samples === 'off'
+        ? []
+        : this.#database.all('SELECT event, is_masked FROM samples WHERE owner = ? ORDER BY id', owner)
+    const isMasked = samples === 'masked'
+    // A copy of the catalog may not have removed yet what its source no longer allows.
+    const events = rows.map((row) => (isMasked && row['is_masked'] === 0 ? maskedText(row['event']) : row['event']))
     const frequent = values.json(this.#limits.frequentPer)
     return `{"SampledEvents":[${events.join(',')}],"TotalCount":${total},"FrequentValues":${frequent}}`
   }

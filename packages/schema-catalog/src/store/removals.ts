@@ -1,7 +1,6 @@
-import type { JsonObject } from '@millrace/protocol'
 import { noCuts } from '../observe/cut.ts'
 import type { CatalogSource } from '../observe/model.ts'
-import { masked } from '../observe/samples.ts'
+import { maskedText } from '../observe/samples.ts'
 import type { CatalogDatabase } from './catalog-database.ts'
 import { ROW_BYTES, SAMPLE_BYTES, UNVERSIONED_BYTES, VALUES_BYTES } from './stored-bytes.ts'
 
@@ -55,8 +54,7 @@ export function restartCounting(database: CatalogDatabase): void {
 function maskSamples(database: CatalogDatabase, id: string): void {
   const rows = database.all(`SELECT id, event FROM samples WHERE is_masked = 0 AND owner IN (${OWNERS})`, id, id)
   for (const row of rows) {
-    const event = JSON.stringify(masked(JSON.parse(row['event']) as JsonObject))
-    database.run('UPDATE samples SET event = ?, is_masked = 1 WHERE id = ?', event, row['id'])
+    database.run('UPDATE samples SET event = ?, is_masked = 1 WHERE id = ?', maskedText(row['event']), row['id'])
   }
 }
 

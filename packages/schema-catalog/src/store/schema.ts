@@ -3,7 +3,7 @@ import type { DatabaseSync } from 'node:sqlite'
 /** Each step runs once; `user_version` counts them. Append only. */
 const MIGRATIONS = [
   `
-  -- hash_a, hash_b: the seed that values are hashed with (observe/value-hash.ts).
+  -- hash_a, hash_b: the seed that values are hashed with (observe/value-hash.ts). change: number of the last one, in a cluster.
   CREATE TABLE numbers (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 
   -- Up to where each stream of the log is counted: committed together with the counts, always.
@@ -64,14 +64,18 @@ const MIGRATIONS = [
   `,
 ]
 
-/** @throws NewerCatalogError for a database of a later version; nothing is changed then. */
-export function migrate(db: DatabaseSync): void {
+/**
+ * @returns whether it was a database of an earlier version.
+ * @throws NewerCatalogError for a database of a later version; nothing is changed then.
+ */
+export function migrate(db: DatabaseSync): boolean {
   refuseNewer(db)
   const version = schemaVersion(db)
-  if (version === MIGRATIONS.length) return
+  if (version === MIGRATIONS.length) return false
   // One transaction for all: each commit is a sync of the disk.
   const pending = MIGRATIONS.slice(version)
   db.exec(`BEGIN IMMEDIATE; ${pending.join(';')}; PRAGMA user_version = ${MIGRATIONS.length}; COMMIT`)
+  return version > 0
 }
 
 /** @throws NewerCatalogError */

@@ -6,7 +6,7 @@ import type { CatalogSource, Model } from '../observe/model.ts'
 import { Observer } from '../observe/observer.ts'
 import type { HashSeed } from '../observe/value-hash.ts'
 import { CatalogAnswers } from '../read/catalog-answers.ts'
-import { CatalogDatabase } from '../store/catalog-database.ts'
+import { CatalogDatabase, type CatalogFileUse } from '../store/catalog-database.ts'
 import { purgeSource, removeNarrowed, restartCounting } from '../store/removals.ts'
 import type { KnownId } from '../store/salvage.ts'
 import type { CatalogRecord, CatalogStream } from './catalog-log.ts'
@@ -33,28 +33,31 @@ export class Catalog {
   readonly #observer: Observer
   readonly #limits: CatalogLimits
   readonly #hooks: CatalogHooks
-  readonly #counted: Record<CatalogStream, number>
+  /** By partition and stream. A log whose partitions count their offsets together is partition 0. */
+  readonly #counted = new Map<number, number>()
   #eventsSinceCommit = 0
   #isChanged = false
 
   /** @throws NewerCatalogError, or what SQLite says of a damaged file. */
-  constructor(file: string, limits: CatalogLimits, hooks: CatalogHooks) {
+  constructor(file: string, limits: CatalogLimits, hooks: CatalogHooks, use: CatalogFileUse = {}) {
     this.#limits = limits
     this.#hooks = hooks
-    this.#database = CatalogDatabase.open(file)
-    this.#counted = { live: this.#position(0), backfill: this.#position(1) }
+    this.#database = CatalogDatabase.open(file, use)
+    for (const { partition, stream, position } of this.#database.all('SELECT * FROM positions')) {
+      this.#counted.set(placeOf(partition, STREAMS[stream]!), position)
+    }
     this.#state = new CatalogState(this.#database, limits, randomUUID)
     this.#observer = new Observer(this.#state, this.#database, this.#hashSeed(), hooks.onCut)
     this.answers = new CatalogAnswers(this.#database, this.#state)
   }
 
-  counted(stream: CatalogStream): number {
-    return this.#counted[stream]
+  counted(stream: CatalogStream, partition = 0): number {
+    return this.#counted.get(placeOf(partition, stream)) ?? 0
   }
 
   /** Whether a commit would write anything. */
   get isChanged(): boolean {
-    return this.#isChanged
+    return this.#isChanged || this.#state.areSourcesChanged
   }
 
   /** Whether so much has been counted, or waits in memory, that it is time to commit. */
@@ -63,14 +66,14 @@ export class Catalog {
   }
 
   /** Counts records of a stream. @param next where it is read on. */
-  observe(stream: CatalogStream, records: readonly CatalogRecord[], next: number): void {
+  observe(stream: CatalogStream, records: readonly CatalogRecord[], next: number, partition = 0): void {
     for (const record of records) {
       const events = this.#eventsOf(record)
       this.#observer.observe(record.header, events, record.duplicates)
       this.#eventsSinceCommit += events.length
     }
-    if (next === this.#counted[stream] && records.length === 0) return
-    this.#counted[stream] = next
+    if (next === this.counted(stream, partition) && records.length === 0) return
+    this.#counted.set(placeOf(partition, stream), next)
     this.#isChanged = true
   }
 
@@ -91,13 +94,47 @@ export class Catalog {
     this.#committed()
   }
 
+  /** Gives the open transaction a number, which the file then has. */
+  number(change: number): void {
+    this.#database.run("INSERT OR REPLACE INTO numbers VALUES ('change', ?)", change)
+  }
+
+  /** Writes what is in memory, and gives what a commit would change in the file, under this number. */
+  changes(change: number): Uint8Array {
+    this.#write()
+    this.number(change)
+    return this.#database.changes()
+  }
+
+  /** Commits exactly what `changes` gave. */
+  settle(): void {
+    this.#database.commit()
+    this.#committed()
+  }
+
+  /** @see CatalogDatabase.copyTo */
+  copyTo(file: string): void {
+    this.#database.copyTo(file)
+  }
+
+  knows(sourceId: string): boolean {
+    return this.#database.get('SELECT 1 FROM sources WHERE id = ?', sourceId) !== undefined
+  }
+
   /** Takes over what the control plane knows of its sources. What may not be kept any more is removed at once. */
   configure(sources: readonly CatalogSource[]): void {
-    const changed = sources.filter((source) => this.#state.configure(source))
-    if (changed.length === 0) {
-      if (this.#state.areSourcesChanged) this.commit()
-      return
-    }
+    const changed = this.note(sources)
+    if (changed.length > 0) this.narrow(changed)
+    else if (this.#state.areSourcesChanged) this.commit()
+  }
+
+  /** The same, but nothing is removed yet. @returns sources of which something else may be kept than before: see `narrow`. */
+  note(sources: readonly CatalogSource[]): readonly CatalogSource[] {
+    return sources.filter((source) => this.#state.configure(source))
+  }
+
+  /** Removes what may not be kept any more of sources. */
+  narrow(changed: readonly CatalogSource[]): void {
     this.#write()
     for (const { id } of changed) this.#state.forgetSource(id)
     this.#database.commitWithoutTraces(() => {
@@ -123,8 +160,9 @@ export class Catalog {
   restart(): void {
     this.#write()
     for (const { id } of [...this.#state.sources()]) this.#state.forgetSource(id)
+    this.#database.stopRecording()
     restartCounting(this.#database)
-    for (const stream of STREAMS) this.#counted[stream] = 0
+    this.#counted.clear()
     this.commit()
   }
 
@@ -151,8 +189,9 @@ export class Catalog {
 
   #write(): void {
     this.#state.write()
-    for (const [number, stream] of STREAMS.entries()) {
-      this.#database.run('INSERT OR REPLACE INTO positions VALUES (0, ?, ?)', number, this.#counted[stream])
+    for (const [place, position] of this.#counted) {
+      const [partition, stream] = [Math.floor(place / STREAMS.length), place % STREAMS.length]
+      this.#database.run('INSERT OR REPLACE INTO positions VALUES (?, ?, ?)', partition, stream, position)
     }
   }
 
@@ -172,11 +211,6 @@ export class Catalog {
     }
   }
 
-  #position(stream: number): number {
-    const row = this.#database.get('SELECT position FROM positions WHERE partition = 0 AND stream = ?', stream)
-    return row?.['position'] ?? 0
-  }
-
   #hashSeed(): HashSeed {
     const number = (name: string) => {
       const row = this.#database.get('SELECT value FROM numbers WHERE name = ?', name)
@@ -187,4 +221,8 @@ export class Catalog {
     }
     return { a: number('hash_a'), b: number('hash_b') }
   }
+}
+
+function placeOf(partition: number, stream: CatalogStream): number {
+  return partition * STREAMS.length + STREAMS.indexOf(stream)
 }

@@ -27,7 +27,7 @@ async function clusterDemo({ env, stdout, stderr, untilStopped }: CommandIo): Pr
   ]
   const lines = rows.map(([name, text]) => `  ${name!.padEnd(11)}${text}\n`)
   const body = '{"userId":"u-1","event":"Hello","messageId":"hello-1"}'
-  stdout.write(`\nThe cluster runs. The role catalog is not available yet.\n\n${lines.join('')}
+  stdout.write(`\nThe cluster runs.\n\n${lines.join('')}
 Send an event, and trace it:
 
   curl -u ${writeKey}: ${cluster.urlOf('gateway 1')}/v1/track -d '${body}'

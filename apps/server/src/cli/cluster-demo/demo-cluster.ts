@@ -13,9 +13,10 @@ const PROCESSES = [
   ['gateway 2', 'gateway'],
   ['pipeline 1', 'pipeline'],
   ['pipeline 2', 'pipeline'],
+  ['catalog', 'catalog'],
 ] as const
 
-/** Kafka with one broker, Postgres, and five processes of Millrace, all on loopback, with their data in a temporary folder. */
+/** Kafka with one broker, Postgres, and six processes of Millrace, all on loopback, with their data in a temporary folder. */
 export class DemoCluster implements AsyncDisposable {
   readonly ownerToken: string
   readonly kafka: readonly string[]

@@ -29,7 +29,9 @@ const COLOURS: Record<Finding['verdict'], Colour> = { ok: 'green', warn: 'yellow
 /** `millrace doctor` */
 export function addDoctor(program: Command, { io, exitWith }: CommandContext): void {
   withExample(program.command('doctor [backup]'), 'doctor --quick')
-    .description('check this machine: settings, data folder, log, disk, port; or check a backup file')
+    .description(
+      'check this machine: settings, data folder, log, disk, port, in a cluster also Kafka and Postgres; or check a backup file',
+    )
     .option('--quick', 'do not read every record of the log and page of the databases')
     .option('--json', 'as JSON')
     .action(async (backup: string | undefined, options: DoctorOptions) =>
@@ -72,6 +74,10 @@ async function* examine(options: DoctorOptions, io: CommandIo): AsyncGenerator<F
     return
   }
   yield* checkSettings(io)
+  if (settings.kafkaBrokers !== undefined) {
+    yield* examineCluster(settings, io)
+    return
+  }
   const folder = checkDataFolder(settings.dataDir)
   yield* folder.findings
   yield checkDisk(folder.nearest, settings.minFreeDiskBytes)
@@ -84,6 +90,18 @@ async function* examine(options: DoctorOptions, io: CommandIo): AsyncGenerator<F
   yield await checkPort(settings)
   yield await checkThreads(settings)
   yield* checkEgress(settings)
+}
+
+/** One process of a cluster: its machine, and the installation that it belongs to. */
+async function* examineCluster(settings: Settings, { clock }: CommandIo): AsyncGenerator<Finding> {
+  const folder = checkDataFolder(settings.dataDir)
+  yield folder.findings[0]!
+  yield checkClock(folder.path, clock.now())
+  yield await checkPort(settings)
+  yield* checkEgress(settings)
+  // An embedded server loads no module of a cluster. The settings were checked together.
+  const { checkCluster } = await import('./cluster/cluster-check.ts')
+  yield* checkCluster(settings as Parameters<typeof checkCluster>[0], clock)
 }
 
 function shown({ verdict, what, text }: Finding, { stdout, env }: CommandIo): string {

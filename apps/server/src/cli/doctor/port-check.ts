@@ -1,4 +1,5 @@
 import { createServer } from 'node:net'
+import { parseRoles } from '../../config/roles.ts'
 import type { Settings } from '../../config/settings.ts'
 import { oneLine } from '../paint.ts'
 import { type Finding, fail, ok } from './finding.ts'
@@ -44,8 +45,13 @@ async function healthAt(host: string, port: number) {
   try {
     const response = await fetch(url, { signal: AbortSignal.timeout(ANSWER_MS), redirect: 'manual' })
     const body = (await response.json()) as { appType?: string; checks?: Record<string, string> }
-    return body.appType === 'EMBEDDED' ? { status: response.status, checks: body.checks } : undefined
+    return isMillrace(body.appType) ? { status: response.status, checks: body.checks } : undefined
   } catch {
     return undefined
   }
+}
+
+/** An embedded server, or the roles of a process of a cluster. */
+function isMillrace(appType: string | undefined): boolean {
+  return appType === 'EMBEDDED' || (appType !== undefined && parseRoles(appType.replaceAll('+', ',')) !== undefined)
 }

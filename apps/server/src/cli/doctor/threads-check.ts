@@ -4,6 +4,7 @@ import type { Settings } from '../../config/settings.ts'
 import { threadCount } from '../../delivery-threads/thread-count.ts'
 import { LOG_PARTITIONS } from '../../log-partitions.ts'
 import { type Finding, ok } from './finding.ts'
+import { rangesText } from './ranges-text.ts'
 
 const ANSWER_MS = 5_000
 
@@ -26,17 +27,6 @@ interface RunningThread {
 
 function shown({ number, partitions, busyPercent }: RunningThread): string {
   return `thread ${number} owns partitions ${rangesText(partitions)}, ${busyPercent} % busy`
-}
-
-/** `0–3, 8`: ranges of three and more are joined. */
-function rangesText(partitions: readonly number[]): string {
-  const ranges: number[][] = []
-  for (const partition of partitions) {
-    const last = ranges.at(-1)
-    if (last?.at(-1) === partition - 1) last.push(partition)
-    else ranges.push([partition])
-  }
-  return ranges.map((range) => (range.length > 2 ? `${range[0]}–${range.at(-1)}` : range.join(', '))).join(', ')
 }
 
 /** Undefined if the server does not run, or does not answer this machine's token. */

@@ -117,10 +117,10 @@ export class Batching {
     for (const event of events.toReversed()) this.#deps.queue.putBackUnsent(event)
   }
 
-  #reserve(event: LaneEvent): boolean {
+  #reserve(event: LaneEvent, now: number): boolean {
     const { calls, onRefused } = this.#deps
     if (!calls.mayAdd) return false
-    if (calls.reserve(event)) return true
+    if (calls.reserve(event, now)) return true
     this.#isRefused = true
     onRefused()
     return false
@@ -133,7 +133,7 @@ export class Batching {
     const ready = this.#deps.attempts.prepare(event)
     if (ready === undefined || this.#join(event, ready, now)) return true
     const isAlone = ready.part === undefined || ready.part.bytes > ready.part.joiner.maxBytes
-    if (isAlone && this.#reserve(event)) {
+    if (isAlone && this.#reserve(event, now)) {
       const waitMs = this.#deps.throttleMs(event, now)
       if (waitMs === 0) {
         this.#deps.attempts.startReady(event, ready)
@@ -224,7 +224,7 @@ export class Batching {
     for (const batch of this.#filling.values()) {
       if (!this.#deps.calls.mayAdd) break
       if (!isMeant(batch)) continue
-      if (!this.#reserve(batch.events[0]!)) break
+      if (!this.#reserve(batch.events[0]!, now)) break
       const allowed = this.#allowedBy(batch, now)
       if (allowed === 0) break
       this.#ended(batch)

@@ -9,3 +9,4 @@ export type { RecentOutcome, RecentOutcomes } from './outcomes/recent-outcomes.t
 export { PostgresDeliveryStore, type PostgresDeliveryStoreOptions } from './postgres-delivery-store.ts'
 export { PostgresStoredDuplicates } from './postgres-duplicates.ts'
 export { deliverySchema } from './schema.ts'
+export { type StoredPosition, storedPositions } from './stored-positions.ts'

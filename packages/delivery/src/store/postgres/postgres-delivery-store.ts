@@ -1,7 +1,8 @@
 import { MessageChannel, type MessagePort } from 'node:worker_threads'
 import type { HeldLease, PostgresPool } from '@millrace/postgres'
-import { answerCalls, type Clock } from '@millrace/std'
+import { answerCalls, type Clock, Histogram } from '@millrace/std'
 import type { DeliveryStore, TidyRequest } from '../delivery-store.ts'
+import type { Flush, FlushAnswer } from '../flush.ts'
 import type { LaneOutcomes } from '../lane-outcomes.ts'
 import { OutcomeWriter, type OutcomeWriterOptions } from '../outcome-writer.ts'
 import type { OutcomeCalls } from '../outcomes-of-events.ts'
@@ -30,6 +31,8 @@ import { PostgresStatistics } from './postgres-statistics.ts'
 import { StoredNames } from './stored-names.ts'
 import { TraceRetention } from './trace-retention.ts'
 import { Transactions } from './transactions.ts'
+
+const FLUSH_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
 export interface PostgresDeliveryStoreOptions extends Omit<OutcomeWriterOptions, 'write'> {
   /**
@@ -62,6 +65,8 @@ export class PostgresDeliveryStore implements DeliveryStore {
   readonly duplicates
   readonly places
   readonly budget
+  /** How long the flushes took, those that failed included. */
+  readonly flushSeconds = new Histogram(FLUSH_SECONDS)
   readonly #pool: PostgresPool
   readonly #clock: Clock
   readonly #flushes: FlushWriter
@@ -106,7 +111,7 @@ export class PostgresDeliveryStore implements DeliveryStore {
     this.figures = new PostgresFigures(transactions, names, fence)
     this.#retention = new TraceRetention(transactions, days, clock)
     this.#flushes = new FlushWriter({ pool, names, days, blocks, fence, clock, writer, process })
-    this.#writer = new OutcomeWriter({ write: (flush) => this.#flushes.write(flush), clock, logger, onFault, fence })
+    this.#writer = new OutcomeWriter({ write: (flush) => this.#write(flush), clock, logger, onFault, fence })
   }
 
   outcomesOf(destinationId: string): LaneOutcomes {
@@ -152,6 +157,15 @@ export class PostgresDeliveryStore implements DeliveryStore {
       answerCalls<OutcomeCalls>({ outcomesOf }, port1)
     }
     return port2
+  }
+
+  async #write(flush: Flush): Promise<FlushAnswer> {
+    const startedAt = this.#clock.monotonic()
+    try {
+      return await this.#flushes.write(flush)
+    } finally {
+      this.flushSeconds.observe((this.#clock.monotonic() - startedAt) / 1_000)
+    }
   }
 
   async close(): Promise<void> {

@@ -369,4 +369,53 @@ export const documentedCases: DestinationCase[] = [
       ],
     },
   },
+  {
+    name: 'Ids of an Android device, its carrier and place',
+    documented: true,
+    config,
+    event: {
+      ...track,
+      context: {
+        device: { type: 'Android', id: 'android-1', advertisingId: 'adid-1', brand: 'Fairphone' },
+        network: { carrier: 'A1' },
+        location: { country: 'Austria', region: 'Styria', city: 'Graz', latitude: 47.07, longitude: 15.44 },
+      },
+    },
+    expected: {
+      requests: [
+        upload({
+          user_id: 'u-4711',
+          event_type: 'Seat Reserved',
+          insert_id: 'm-88',
+          ...plain,
+          platform: 'Android',
+          device_brand: 'Fairphone',
+          carrier: 'A1',
+          country: 'Austria',
+          region: 'Styria',
+          city: 'Graz',
+          location_lat: 47.07,
+          location_lng: 15.44,
+          adid: 'adid-1',
+          android_id: 'android-1',
+        }),
+      ],
+    },
+  },
+  {
+    name: 'Events of several users are one upload',
+    documented: true,
+    config,
+    event: track,
+    batch: {
+      events: [{ ...track, userId: 'u-4712', messageId: 'm-89' }],
+      expected: upload(
+        { user_id: 'u-4711', event_type: 'Seat Reserved', insert_id: 'm-88', ...plain },
+        { user_id: 'u-4712', event_type: 'Seat Reserved', insert_id: 'm-89', ...plain },
+      ),
+    },
+    expected: {
+      requests: [upload({ user_id: 'u-4711', event_type: 'Seat Reserved', insert_id: 'm-88', ...plain })],
+    },
+  },
 ]

@@ -1,4 +1,4 @@
-import { eventName, isJsonObject, type JsonObject, type StoredEvent } from '@millrace/protocol'
+import { isJsonObject, type JsonObject, type StoredEvent } from '@millrace/protocol'
 import { configNames } from '../../config/config-names.ts'
 import {
   anonymousId,
@@ -10,10 +10,9 @@ import {
   traitGroups,
   userId,
   userTraits,
-  viewName,
-  viewNameBy,
   withTraits,
 } from '../../event/event-facts.ts'
+import { configuredViewName, viewProperties } from '../../event/view-name.ts'
 import { fill } from '../../messages/template.ts'
 import { deviceAndPlace } from './device-and-place.ts'
 import { eventRevenue, orderedProducts, productRevenue } from './revenue.ts'
@@ -24,20 +23,20 @@ export function uploadedEvents(event: StoredEvent, config: JsonObject): JsonObje
   if (event.type === 'identify') {
     return [uploaded(event, config, { event_type: '$identify', user_properties: identifiedProperties(event, config) })]
   }
+  const isTrack = event.type === 'track'
   const user_properties = plainProperties(event, config)
   const attribution = attributionOf(event, config)
   const properties = eventProperties(event)
   const isPerProduct = config['revenue'] === 'product'
-  const products = event.type === 'track' && isPerProduct ? orderedProducts(properties) : []
-  const hasRevenue = event.type === 'track' && config['revenue'] !== 'none' && products.length === 0
-  const name = eventTypeOf(event, config)
+  const products = isTrack && isPerProduct ? orderedProducts(properties) : []
+  const hasRevenue = isTrack && config['revenue'] !== 'none' && products.length === 0
   return [
     ...(attribution === undefined
       ? []
       : [uploaded(event, config, { event_type: '$identify', user_properties: { ...attribution } }, '-attribution')]),
     uploaded(event, config, {
-      event_type: name,
-      event_properties: viewedProperties(event, config, properties),
+      event_type: isTrack ? trackName(event) : configuredViewName(event, config),
+      event_properties: isTrack ? properties : viewProperties(event, config, properties),
       user_properties,
       ...(hasRevenue ? eventRevenue(properties) : {}),
     }),
@@ -96,27 +95,9 @@ function uploaded(
   }
 }
 
-function eventTypeOf(event: StoredEvent, config: JsonObject): string {
-  if (event.type === 'track') return trackName(event)
-  const variable = event.type === 'page' ? 'pageName' : 'screenName'
-  const template = config[variable]
-  return isTemplate(template) ? viewNameBy(template, variable, event) : viewName(event)
-}
-
-/** A view that a template names keeps its own name as a property: the template may leave it out. */
-function viewedProperties(event: StoredEvent, config: JsonObject, properties: JsonObject): JsonObject {
-  const name = event.type === 'track' ? '' : eventName(event)
-  const isNamedByTemplate = isTemplate(config[event.type === 'page' ? 'pageName' : 'screenName'])
-  return name !== '' && isNamedByTemplate ? { name, ...properties } : properties
-}
-
-function isTemplate(value: unknown): value is string {
-  return typeof value === 'string' && value !== ''
-}
-
 /** A counter of the customer's own; Amplitude takes whole numbers. */
 function eventId(event: StoredEvent, { eventId: template }: JsonObject): number | undefined {
-  const value = isTemplate(template) ? fill(template, withTraits(event)) : undefined
+  const value = typeof template === 'string' ? fill(template, withTraits(event)) : undefined
   return typeof value === 'number' && Number.isSafeInteger(value) ? value : undefined
 }
 

@@ -108,8 +108,8 @@ function others(): DestinationCase[] {
     [
       'orders as custom events',
       { ...config, ecommerce: 'none' },
-      { ...order, properties: { products: [] } },
-      occurred({ name: 'order completed', properties: { products: [] } }),
+      { ...order, properties: { currency: 'EUR', products: [product] } },
+      occurred({ name: 'order completed', properties: { currency: 'EUR', products: [product] } }),
     ],
     [
       'a product without a price',

@@ -9,6 +9,7 @@ const timestamp = '2026-03-04T09:15:27.120Z'
 const track = { type: 'track', event: 'Seat Reserved', userId: 'u-4711', messageId: 'm-88', timestamp }
 
 type Expected = DestinationCase['expected']
+type Row = [what: string, config: JsonObject, event: JsonObject, expected: Expected]
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 
@@ -37,7 +38,7 @@ function others(): DestinationCase[] {
   const traits = (members: JsonObject) => ({ ...track, userId: '', context: { traits: members } })
   const hash = sha256('ada@mail.example')
   const named = (event: string, properties: JsonObject = {}) => ({ ...track, event, properties })
-  const table: [what: string, config: JsonObject, event: JsonObject, expected: Expected][] = [
+  const table: Row[] = [
     ['an event of a server', config, track, sent()],
     ['an event without a name', config, { ...track, event: '' }, { error: 'event is missing' }],
     ['an event without a time', config, { ...track, timestamp: 'soon' }, { error: 'timestamp is missing' }],
@@ -113,6 +114,15 @@ function others(): DestinationCase[] {
         },
       }),
     ],
+    ...['website', 'physical_store', 'phone_call', 'chat', 'email', 'system_generated', 'other'].map(
+      (actionSource): Row => [
+        `the source of the configuration: ${actionSource}`,
+        { ...config, actionSource },
+        { ...track, channel: actionSource === 'website' ? 'server' : 'web' },
+        sent({ action_source: actionSource }),
+      ],
+    ),
+    ['an app by the configuration alone', { ...config, actionSource: 'app' }, track, sent({ action_source: 'app' })],
     [
       'an app on another system',
       config,

@@ -16,6 +16,7 @@ export const definition = cloudDefinition({
     'userPropertyNames',
     'adUserData',
     'adPersonalization',
+    'deviceAndPlace',
     'debug',
   ],
   secretKeys: ['apiSecret'],
@@ -32,6 +33,7 @@ export const definition = cloudDefinition({
       userPropertyNames: { type: 'array', items: { type: 'string', minLength: 1 } },
       adUserData: CONSENT,
       adPersonalization: CONSENT,
+      deviceAndPlace: { type: 'boolean', default: false },
       debug: {
         type: 'boolean',
         enum: [false],
@@ -68,6 +70,11 @@ export const definition = cloudDefinition({
         help: 'Sent where the event has no context.consent.ad_personalization. If empty, Google uses what it knows.',
       },
       {
+        key: 'deviceAndPlace',
+        label: 'Device and place',
+        help: 'Sends place or address and device or user agent of the event. Otherwise Google uses what its tag has seen.',
+      },
+      {
         key: 'debug',
         label: 'Validate only',
         help: 'For the Test API: asks the validation server of Google, which records nothing. Cannot be saved.',
@@ -75,5 +82,5 @@ export const definition = cloudDefinition({
     ],
   },
   createdAt: '2026-11-21T08:00:00.000Z',
-  updatedAt: '2026-11-23T08:00:00.000Z',
+  updatedAt: '2026-11-24T13:00:00.000Z',
 })

@@ -1,24 +1,24 @@
 import type { JsonObject } from '@millrace/protocol'
 import type { DestinationCase } from '../../destination-case.ts'
-import { requestObject } from '../../requests/request-object.ts'
+import { type RequestObject, requestObject } from '../../requests/request-object.ts'
 
 /** The examples of docs/destinations/ga4.md, in its order. */
 
 const web = { measurementId: 'G-12345678', apiSecret: 'x7Hq2exampleSecretOnly' }
 const ada = { anonymousId: 'a-9', userId: 'u-4711' }
 
-function sent(json: JsonObject, path = '/mp/collect'): DestinationCase['expected'] {
-  return {
-    requests: [
-      requestObject({
-        method: 'POST',
-        endpoint: `https://www.google-analytics.com${path}`,
-        headers: { 'content-type': 'application/json' },
-        params: { measurement_id: 'G-12345678', api_secret: 'x7Hq2exampleSecretOnly' },
-        body: { JSON: json },
-      }),
-    ],
-  }
+function request(json: JsonObject, path = '/mp/collect'): RequestObject {
+  return requestObject({
+    method: 'POST',
+    endpoint: `https://www.google-analytics.com${path}`,
+    headers: { 'content-type': 'application/json' },
+    params: { measurement_id: 'G-12345678', api_secret: 'x7Hq2exampleSecretOnly' },
+    body: { JSON: json },
+  })
+}
+
+function sent(json: JsonObject, path?: string): DestinationCase['expected'] {
+  return { requests: [request(json, path)] }
 }
 
 function ofAda(name: string, params: JsonObject, more: JsonObject = {}): DestinationCase['expected'] {
@@ -30,7 +30,7 @@ type Example = [
   config: JsonObject,
   event: JsonObject,
   expected: DestinationCase['expected'],
-  more?: Pick<DestinationCase, 'now' | 'testOnly'>,
+  more?: Pick<DestinationCase, 'now' | 'testOnly' | 'batch'>,
 ]
 
 const ORDERS: Example[] = [
@@ -247,6 +247,60 @@ const USERS: Example[] = [
     ofAda('seat_reserved', {}, { consent: { ad_user_data: 'GRANTED', ad_personalization: 'DENIED' } }),
   ],
   [
+    'Place and browser of a web event',
+    { ...web, deviceAndPlace: true },
+    {
+      type: 'track',
+      event: 'Seat Reserved',
+      ...ada,
+      channel: 'web',
+      context: {
+        location: { city: 'Graz', region: 'AT-6', country: 'AT' },
+        userAgent: 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0',
+      },
+    },
+    ofAda(
+      'seat_reserved',
+      {},
+      {
+        user_location: { city: 'Graz', region_id: 'AT-6', country_id: 'AT' },
+        user_agent: 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0',
+      },
+    ),
+  ],
+  [
+    'Address and device of an app event',
+    { ...web, deviceAndPlace: true },
+    {
+      type: 'track',
+      event: 'Seat Reserved',
+      ...ada,
+      channel: 'mobile',
+      request_ip: '203.0.113.9',
+      context: {
+        locale: 'de-AT',
+        screen: { width: 1080, height: 2400 },
+        os: { name: 'Android', version: '15' },
+        device: { model: 'Pixel 8', manufacturer: 'Google' },
+      },
+    },
+    ofAda(
+      'seat_reserved',
+      {},
+      {
+        ip_override: '203.0.113.9',
+        device: {
+          language: 'de-AT',
+          screen_resolution: '1080x2400',
+          operating_system: 'Android',
+          operating_system_version: '15',
+          model: 'Pixel 8',
+          brand: 'Google',
+        },
+      },
+    ),
+  ],
+  [
     'An app stream needs the id of the app instance',
     { firebaseAppId: '1:1234:android:5678', apiSecret: 'x7Hq2exampleSecretOnly', region: 'eu' },
     { type: 'screen', name: 'Hall', anonymousId: 'a-9' },
@@ -285,7 +339,29 @@ const REFUSED: Example[] = [
   ],
 ]
 
-export const examples: DestinationCase[] = [...ORDERS, ...OTHER_EVENTS, ...USERS, ...REFUSED].map(
+const BATCHES: Example[] = [
+  [
+    'Events of one client are one request',
+    web,
+    { type: 'track', event: 'Seat Reserved', ...ada, timestamp: '2026-03-04T09:15:31.000Z' },
+    ofAda('seat_reserved', {}, { timestamp_micros: 1_772_615_731_000_000 }),
+    {
+      batch: {
+        events: [{ type: 'track', event: 'Seat Released', ...ada, timestamp: '2026-03-04T09:15:32.000Z' }],
+        expected: request({
+          client_id: 'a-9',
+          user_id: 'u-4711',
+          events: [
+            { name: 'seat_reserved', params: {}, timestamp_micros: 1_772_615_731_000_000 },
+            { name: 'seat_released', params: {}, timestamp_micros: 1_772_615_732_000_000 },
+          ],
+        }),
+      },
+    },
+  ],
+]
+
+export const examples: DestinationCase[] = [...ORDERS, ...OTHER_EVENTS, ...USERS, ...REFUSED, ...BATCHES].map(
   ([name, config, event, expected, more]) => ({
     name,
     documented: true,

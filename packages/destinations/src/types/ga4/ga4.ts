@@ -5,6 +5,7 @@ import { type RequestObject, requestObject } from '../../requests/request-object
 import { batches } from './batches.ts'
 import { consent } from './consent.ts'
 import { definition } from './definition.ts'
+import { deviceAndPlace } from './device-and-place.ts'
 import { ga4Event } from './event-name.ts'
 import { ga4Params } from './event-params.ts'
 import { appSender, webSender } from './sender.ts'
@@ -47,6 +48,7 @@ function payload(event: StoredEvent, config: JsonObject): JsonObject {
     ...present({ user_id: userId(event), timestamp_micros: time === undefined ? undefined : time * 1_000 }),
     ...userProperties(event, config),
     ...consent(event, config),
+    ...deviceAndPlace(event, config),
     events: [{ name: known.name, params: ga4Params(event, known) }],
   }
 }

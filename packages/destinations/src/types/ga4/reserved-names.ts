@@ -39,8 +39,8 @@ const EVENTS = new Set([
   'session_start',
   'user_engagement',
 ])
-/** Reserved in web streams only. */
-const APP_EVENTS = new Set(['ad_impression', 'in_app_purchase'])
+/** Google takes these from app streams only. */
+const APP_EVENTS = new Set(['ad_impression', 'in_app_purchase', 'screen_view'])
 
 const PREFIXES = ['firebase_', 'ga_', 'google_']
 

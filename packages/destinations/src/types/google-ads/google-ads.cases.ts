@@ -231,6 +231,12 @@ const others: DestinationCase[] = [
     { ...click, consent: { adUserData: 'CONSENT_DENIED', adPersonalization: 'CONSENT_GRANTED' } },
     { adUserData: 'GRANTED', adPersonalization: 'GRANTED' },
   ),
+  sends(
+    'consent that the configuration denies',
+    {},
+    { ...click, consent: { adUserData: 'CONSENT_DENIED', adPersonalization: 'CONSENT_DENIED' } },
+    { adUserData: 'DENIED', adPersonalization: 'DENIED' },
+  ),
   refused('an event without a time', { timestamp: null }, 'timestamp is missing'),
   refused('an event without a name', { event: '' }, 'event is missing'),
   {

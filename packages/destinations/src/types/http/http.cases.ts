@@ -2,6 +2,7 @@ import type { JsonObject } from '@millrace/protocol'
 import { TOKEN_HEADER } from '../../config/oauth.ts'
 import type { DestinationCase } from '../../destination-case.ts'
 import { requestObject } from '../../requests/request-object.ts'
+import { documentedCases } from './documented-cases.ts'
 
 const url = 'https://api.cinema.example/v1/seats'
 const json = { 'content-type': 'application/json' }
@@ -16,93 +17,6 @@ function gives(parts: Partial<Parameters<typeof requestObject>[0]>) {
 function refused(error: string): { error: string } {
   return { error }
 }
-
-const shownExamples: DestinationCase[] = [
-  {
-    name: 'A request is described with values of the event',
-    documented: true,
-    config: {
-      url: 'https://api.cinema.example/v1/users/{{userId}}/seats',
-      method: 'PUT',
-      headers: [{ from: 'X-Hall', to: 'hall {{properties.hall}}' }],
-      params: [{ from: 'lang', to: '{{context.locale}}' }],
-      body: {
-        title: '{{event}} in {{properties.hall}}',
-        row: '{{properties.row}}',
-        voucher: '{{properties.voucher}}',
-        source: 'millrace',
-      },
-      authType: 'bearer',
-      token: '7Hq2exampleToken',
-    },
-    event: {
-      type: 'track',
-      event: 'Seat Reserved',
-      userId: 'u/47 11',
-      properties: { hall: 'B', row: 7 },
-      context: { locale: 'en-GB' },
-    },
-    expected: {
-      requests: [
-        {
-          version: '1',
-          type: 'REST',
-          method: 'PUT',
-          endpoint: 'https://api.cinema.example/v1/users/u%2F47%2011/seats',
-          headers: {
-            'content-type': 'application/json',
-            'x-hall': 'hall B',
-            authorization: 'Bearer 7Hq2exampleToken',
-          },
-          params: { lang: 'en-GB' },
-          body: {
-            JSON: { title: 'Seat Reserved in B', row: 7, source: 'millrace' },
-            JSON_ARRAY: {},
-            XML: {},
-            FORM: {},
-          },
-          files: {},
-        },
-      ],
-    },
-  },
-  {
-    name: 'Values are escaped in XML',
-    documented: true,
-    config: {
-      url: 'https://api.cinema.example/v1/seats',
-      bodyFormat: 'XML',
-      body: '<seat hall="{{properties.hall}}">{{properties.note}}</seat>',
-    },
-    event: { type: 'track', event: 'Seat Reserved', properties: { hall: 'B"', note: '</seat><admin/>' } },
-    expected: {
-      requests: [
-        {
-          version: '1',
-          type: 'REST',
-          method: 'POST',
-          endpoint: 'https://api.cinema.example/v1/seats',
-          headers: { 'content-type': 'application/xml' },
-          params: {},
-          body: {
-            JSON: {},
-            JSON_ARRAY: {},
-            XML: { payload: '<seat hall="B&quot;">&lt;/seat&gt;&lt;admin/&gt;</seat>' },
-            FORM: {},
-          },
-          files: {},
-        },
-      ],
-    },
-  },
-  {
-    name: 'An address that lacks a value is not called',
-    documented: true,
-    config: { url: 'https://api.cinema.example/v1/users/{{userId}}', method: 'DELETE' },
-    event: { type: 'track', event: 'Account Closed', anonymousId: 'a-9' },
-    expected: { error: 'the event has no userId, which url needs' },
-  },
-]
 
 function bodies(): DestinationCase[] {
   const pair: JsonObject = { hall: '{{properties.hall}}', row: '{{properties.row}}', none: '{{properties.none}}' }
@@ -238,6 +152,20 @@ function others(): DestinationCase[] {
       gives({ params: { p: 'gold' } }),
     ],
     ['a type that is listed', { messageTypes: ['identify', 'track'] }, gives({})],
+    [
+      'the member secret decides what is masked of a header and a parameter',
+      {
+        headers: [
+          from('X-Desk', 'desk-4711-b', { secret: true }),
+          from('X-Api-Key', 'public-value', { secret: false }),
+        ],
+        params: [from('desk', 'desk-4711-b', { secret: true }), from('api_key', 'public-value', { secret: false })],
+      },
+      gives({
+        headers: { 'x-desk': 'desk-4711-b', 'x-api-key': 'public-value' },
+        params: { desk: 'desk-4711-b', api_key: 'public-value' },
+      }),
+    ],
     ['a type that is not', { messageTypes: ['identify'] }, refused('message type track not supported')],
   ]
   return table.map(([name, config, expected]) => ({
@@ -248,25 +176,6 @@ function others(): DestinationCase[] {
   }))
 }
 
-const batched: DestinationCase[] = [
-  ['JSON', 'application/json', '[{"seat":"B7"},{"seat":"C7"}]'] as const,
-  ['NDJSON', 'application/x-ndjson', '{"seat":"B7"}\n{"seat":"C7"}\n'] as const,
-].map(([batchFormat, type, batch]) => ({
-  name: `a list of events as ${batchFormat}`,
-  config: { url, batchSize: 10, batchFormat, body: { seat: '{{properties.hall}}{{properties.row}}' } },
-  event: track,
-  batch: {
-    events: [{ ...track, properties: { hall: 'C', row: 7 } }],
-    expected: requestObject({
-      method: 'POST',
-      endpoint: url,
-      headers: { 'content-type': type },
-      body: { JSON_ARRAY: { batch } },
-    }),
-  },
-  expected: gives({ headers: json, body: { JSON: { seat: 'B7' } } }),
-}))
-
 const oauth = {
   authType: 'oauth2',
   oauthTokenUrl: 'https://login.cinema.example/oauth/token',
@@ -274,11 +183,22 @@ const oauth = {
   oauthClientSecret: 'kT2exampleSecret',
   oauthClientAuth: 'post',
   oauthScope: 'seats:write',
-  oauthParams: [{ from: 'audience', to: 'https://api.cinema.example/' }],
+  oauthParams: [
+    { from: 'audience', to: 'https://api.cinema.example/' },
+    { from: 'api_key', to: 'public-value', secret: false },
+    { from: 'tenant', to: 'cinema-4711', secret: true },
+  ],
 }
 
 /** Documents of TLS show in the connection alone; registry tests and those of delivery use real ones. */
 const tls = { tlsCertificate: 'PEM', tlsKey: 'PEM', tlsKeyPassphrase: 'opensesame', tlsCa: 'PEM' }
+
+const types: DestinationCase[] = ['identify', 'track', 'page', 'screen', 'group', 'alias'].map((type) => ({
+  name: `only ${type} is sent`,
+  config: { url, bodyFormat: 'NONE', messageTypes: [type] },
+  event: { ...track, type },
+  expected: gives({}),
+}))
 
 const accessTokens: DestinationCase[] = [
   {
@@ -296,10 +216,10 @@ const accessTokens: DestinationCase[] = [
 ]
 
 export const cases: DestinationCase[] = [
-  ...shownExamples,
+  ...documentedCases,
   ...bodies(),
   ...addresses(),
   ...others(),
+  ...types,
   ...accessTokens,
-  ...batched,
 ]

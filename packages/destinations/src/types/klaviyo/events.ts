@@ -1,8 +1,9 @@
 import { eventName, formatTime, isJsonObject, type JsonObject, type StoredEvent } from '@millrace/protocol'
 import { amountOf } from '../../event/amount.ts'
-import { duplicateId, eventProperties, eventTime, present, trackName, viewName } from '../../event/event-facts.ts'
+import { duplicateId, eventProperties, eventTime, present, trackName } from '../../event/event-facts.ts'
 import { byLetters, lettersOf } from '../../event/letters.ts'
 import { orderAmount, quantityOf } from '../../event/products.ts'
+import { viewName } from '../../event/view-name.ts'
 
 /** A job takes 1,000 events: an order and its products. */
 const MAX_PRODUCTS = 999

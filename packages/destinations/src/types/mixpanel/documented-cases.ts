@@ -20,6 +20,16 @@ function imported(properties: JsonObject, event = 'Seat Reserved', authorization
   })
 }
 
+/** The track above, of each of these users. */
+function importOf(users: readonly string[]): RequestObject {
+  const records = users.map((user) => ({
+    event: 'Seat Reserved',
+    properties: { ...own, $user_id: user, distinct_id: user },
+  }))
+  const request = imported({})
+  return { ...request, body: { ...request.body, JSON_ARRAY: { batch: JSON.stringify(records) } } }
+}
+
 const BY_TOKEN = 'Basic eDdIcTJleGFtcGxlVG9rZW5Pbmx5Og=='
 const BY_SECRET = 'Basic eDdIcTJleGFtcGxlU2VjcmV0Og=='
 
@@ -187,11 +197,18 @@ export const documentedCases: DestinationCase[] = [
   {
     name: 'Configured traits change the profile by operations',
     documented: true,
-    config: { ...config, setOnceTraits: ['createdAt'], unionTraits: ['films'], addTraits: ['visits'] },
+    config: {
+      ...config,
+      setOnceTraits: ['createdAt'],
+      unionTraits: ['films'],
+      addTraits: ['visits'],
+      appendTraits: ['ratings'],
+      unsetTraits: ['phone'],
+    },
     event: {
       type: 'identify',
       userId: 'u-4711',
-      traits: { plan: 'gold', createdAt: '2026-01-01', films: 'Metropolis', visits: 1 },
+      traits: { plan: 'gold', createdAt: '2026-01-01', films: 'Metropolis', visits: 1, ratings: 5, phone: null },
     },
     expected: {
       requests: [
@@ -201,8 +218,19 @@ export const documentedCases: DestinationCase[] = [
           { ...profile, $set_once: { $created: '2026-01-01' } },
           { ...profile, $union: { films: ['Metropolis'] } },
           { ...profile, $add: { visits: 1 } },
+          { ...profile, $append: { ratings: 5 } },
+          { ...profile, $unset: ['$phone'] },
         ),
       ],
+    },
+  },
+  {
+    name: 'Templates name pages and screens',
+    documented: true,
+    config: { ...config, pageName: 'Page Viewed', screenName: '{{context.app.name}} {{name}}' },
+    event: { type: 'page', name: 'Hall B', userId: 'u-4711', messageId: id, timestamp, properties: { path: '/hall' } },
+    expected: {
+      requests: [imported({ name: 'Hall B', path: '/hall', ...own, distinct_id: 'u-4711' }, 'Page Viewed')],
     },
   },
   {
@@ -317,5 +345,16 @@ export const documentedCases: DestinationCase[] = [
         ),
       ],
     },
+  },
+  {
+    name: 'Events of several users are one import',
+    documented: true,
+    config,
+    event: track,
+    batch: {
+      events: [{ ...track, userId: 'u-4712' }],
+      expected: importOf(['u-4711', 'u-4712']),
+    },
+    expected: { requests: [importOf(['u-4711'])] },
   },
 ]

@@ -12,14 +12,15 @@ import {
   traitGroups,
   userId,
   userTraits,
-  viewName,
 } from '../../event/event-facts.ts'
+import { configuredViewName, viewProperties } from '../../event/view-name.ts'
 import { contextProperties } from './context-properties.ts'
 import { distinctId } from './identity.ts'
 
 /** A track, page or screen as an event of Mixpanel. Its properties go before the context, and what it is before both. */
 export function importedEvent(event: StoredEvent, config: JsonObject): JsonObject {
-  const properties = eventProperties(event)
+  const isTrack = event.type === 'track'
+  const properties = isTrack ? eventProperties(event) : viewProperties(event, config, eventProperties(event))
   const own = present({
     time: eventTime(event),
     $device_id: anonymousId(event),
@@ -28,7 +29,7 @@ export function importedEvent(event: StoredEvent, config: JsonObject): JsonObjec
     ip: deviceAddress(event),
   })
   return {
-    event: event.type === 'track' ? trackName(event) : viewName(event),
+    event: isTrack ? trackName(event) : configuredViewName(event, config),
     properties: {
       ...contextProperties(event),
       ...properties,

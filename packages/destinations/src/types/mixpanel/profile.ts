@@ -37,22 +37,29 @@ export function userUpdates(event: StoredEvent, token: string, config: JsonObjec
     $longitude: coordinate(location['longitude']),
   })
   const set: JsonObject = { ...namesAndPlace(traits, location) }
-  const others: Record<string, JsonObject> = { $set_once: {}, $union: {}, $add: {} }
+  const others: Record<string, JsonObject> = { $set_once: {}, $union: {}, $add: {}, $append: {} }
+  const unset: string[] = []
   const operations = listedTraits(config)
   const groups = groupLists(traits, config)
   for (const [name, value] of Object.entries(traits)) {
-    const operation = operations.get(name)
+    const shownName = PROFILE_NAMES.get(name) ?? name
+    const operation = operationOn(operations.get(name), value)
+    if (operation === '$unset') {
+      unset.push(shownName)
+      continue
+    }
     const target = operation === undefined ? set : others[operation]!
     const ids = operation === undefined && Object.hasOwn(groups, name) ? groups[name] : undefined
     const given = ids ?? operand(operation, name, value)
-    if (given !== undefined) setMember(target, PROFILE_NAMES.get(name) ?? name, given)
+    if (given !== undefined) setMember(target, shownName, given)
   }
   const profile = profileOf(event, token, config)
   const further = Object.entries(others).filter(([, members]) => Object.keys(members).length > 0)
-  const isSet = Object.keys(set).length > 0 || further.length === 0
+  const isSet = Object.keys(set).length > 0 || further.length + unset.length === 0
   return [
     ...(isSet ? [{ ...profile, ...place, $set: set }] : []),
     ...further.map(([operation, members]) => ({ ...profile, [operation]: members })),
+    ...(unset.length === 0 ? [] : [{ ...profile, $unset: unset }]),
   ]
 }
 
@@ -104,6 +111,8 @@ const LISTS: readonly [variable: string, operation: string][] = [
   ['setOnceTraits', '$set_once'],
   ['unionTraits', '$union'],
   ['addTraits', '$add'],
+  ['appendTraits', '$append'],
+  ['unsetTraits', '$unset'],
 ]
 
 function listedTraits(config: JsonObject): Map<string, string> {
@@ -114,10 +123,16 @@ function listedTraits(config: JsonObject): Map<string, string> {
   return listed
 }
 
+/** A trait to remove that has a value is set. */
+function operationOn(listed: string | undefined, value: JsonValue): string | undefined {
+  return listed === '$unset' && value !== null ? undefined : listed
+}
+
 /** The value as its operation takes it; undefined leaves it out. @throws Error for a value of another kind. */
 function operand(operation: string | undefined, name: string, value: JsonValue): JsonValue | undefined {
   if (operation === undefined || operation === '$set_once') return value
   if (value === null) return undefined
+  if (operation === '$append') return value
   if (operation === '$add') {
     if (typeof value === 'number') return value
     throw new Error(`traits.${name} must be a number, because addTraits lists it`)

@@ -2,6 +2,7 @@ import type { JsonObject } from '@millrace/protocol'
 import { TOKEN_HEADER } from '../../config/oauth.ts'
 import type { DestinationCase } from '../../destination-case.ts'
 import { requestObject } from '../../requests/request-object.ts'
+import { documentedCases } from './documented-cases.ts'
 
 const url = 'https://hooks.cinema.example/in'
 const json = { 'content-type': 'application/json' }
@@ -24,238 +25,11 @@ function asked(parts: { method?: string; headers?: JsonObject; params?: JsonObje
   return { requests: [requestObject({ method, endpoint: url, headers, params })] }
 }
 
-const shownExamples: DestinationCase[] = [
-  {
-    name: 'An event is posted as JSON',
-    documented: true,
-    config: { webhookUrl: 'https://hooks.cinema.example/in' },
-    event: {
-      type: 'track',
-      event: 'Seat Reserved',
-      userId: 'u-4711',
-      messageId: 'm-88',
-      properties: { hall: 'B', row: 7, voucher: null },
-      context: { locale: 'en-GB' },
-      integrations: null,
-      receivedAt: '2026-03-04T09:15:31.900Z',
-      request_ip: '203.0.113.9',
-    },
-    expected: {
-      requests: [
-        {
-          version: '1',
-          type: 'REST',
-          method: 'POST',
-          endpoint: 'https://hooks.cinema.example/in',
-          headers: { 'content-type': 'application/json' },
-          params: {},
-          body: {
-            JSON: {
-              type: 'track',
-              event: 'Seat Reserved',
-              userId: 'u-4711',
-              messageId: 'm-88',
-              properties: { hall: 'B', row: 7, voucher: null },
-              context: { locale: 'en-GB', ip: '203.0.113.9' },
-              receivedAt: '2026-03-04T09:15:31.900Z',
-              request_ip: '203.0.113.9',
-            },
-            JSON_ARRAY: {},
-            XML: {},
-            FORM: {},
-          },
-          files: {},
-        },
-      ],
-    },
-  },
-  {
-    name: 'An event says where and with which headers it goes',
-    documented: true,
-    config: {
-      webhookUrl: 'https://hooks.cinema.example/in',
-      webhookMethod: 'PUT',
-      headers: [
-        { from: 'X-Desk', to: '3' },
-        { from: '', to: 'x' },
-      ],
-    },
-    event: {
-      type: 'identify',
-      userId: 'u-88',
-      anonymousId: 'e1b27573-4cfe-46d6-831b-5f718d3c8d94',
-      request_ip: '203.0.113.9',
-      context: { traits: { plan: 'gold', seats: [14, 15], phone: null } },
-      groupId: null,
-      appendPath: '/profiles',
-      header: { 'X-Trace': 'abc', 'X-Num': 7 },
-    },
-    expected: {
-      requests: [
-        {
-          version: '1',
-          type: 'REST',
-          method: 'PUT',
-          endpoint: 'https://hooks.cinema.example/in/profiles',
-          headers: { 'content-type': 'application/json', 'x-desk': '3', 'X-Trace': 'abc' },
-          params: {},
-          body: {
-            JSON: {
-              type: 'identify',
-              userId: 'u-88',
-              anonymousId: 'e1b27573-4cfe-46d6-831b-5f718d3c8d94',
-              request_ip: '203.0.113.9',
-              context: { traits: { plan: 'gold', seats: [14, 15], phone: null }, ip: '203.0.113.9' },
-            },
-            JSON_ARRAY: {},
-            XML: {},
-            FORM: {},
-          },
-          files: {},
-        },
-      ],
-    },
-  },
-  {
-    name: 'GET carries the traits in the query',
-    documented: true,
-    config: { webhookUrl: 'https://hooks.cinema.example/in', webhookMethod: 'GET' },
-    event: {
-      type: 'identify',
-      userId: 'u-88',
-      context: { traits: { plan: 'gold', seats: [14, 15], address: { city: 'Graz' }, phone: null } },
-    },
-    expected: {
-      requests: [
-        {
-          version: '1',
-          type: 'REST',
-          method: 'GET',
-          endpoint: 'https://hooks.cinema.example/in',
-          headers: {},
-          params: { plan: 'gold', 'seats[0]': 14, 'seats[1]': 15, 'address.city': 'Graz', phone: null },
-          body: { JSON: {}, JSON_ARRAY: {}, XML: {}, FORM: {} },
-          files: {},
-        },
-      ],
-    },
-  },
-  {
-    name: 'Secret headers stay with the configured host',
-    documented: true,
-    config: {
-      webhookUrl: 'https://hooks.cinema.example/in',
-      headers: { Authorization: 'Bearer 7Hq2', 'X-Desk': '3' },
-    },
-    event: {
-      type: 'track',
-      event: 'Seat Reserved',
-      userId: 'u-4711',
-      fullPath: 'https://seats.cinema.example/booked',
-    },
-    expected: {
-      requests: [
-        {
-          version: '1',
-          type: 'REST',
-          method: 'POST',
-          endpoint: 'https://seats.cinema.example/booked',
-          headers: { 'content-type': 'application/json', 'x-desk': '3' },
-          params: {},
-          body: {
-            JSON: { type: 'track', event: 'Seat Reserved', userId: 'u-4711' },
-            JSON_ARRAY: {},
-            XML: {},
-            FORM: {},
-          },
-          files: {},
-        },
-      ],
-    },
-  },
-  {
-    name: 'The integrations of an event change the path',
-    documented: true,
-    config: { webhookUrl: 'https://hooks.cinema.example/in', headers: { Authorization: 'Bearer 7Hq2' } },
-    event: {
-      type: 'track',
-      event: 'Seat Reserved',
-      userId: 'u-4711',
-      integrations: { All: true, Webhook: { appendPath: '/seats?hall=B' } },
-    },
-    expected: {
-      requests: [
-        {
-          version: '1',
-          type: 'REST',
-          method: 'POST',
-          endpoint: 'https://hooks.cinema.example/in/seats?hall=B',
-          headers: { 'content-type': 'application/json', authorization: 'Bearer 7Hq2' },
-          params: {},
-          body: {
-            JSON: {
-              type: 'track',
-              event: 'Seat Reserved',
-              userId: 'u-4711',
-              integrations: { All: true, Webhook: { appendPath: '/seats?hall=B' } },
-            },
-            JSON_ARRAY: {},
-            XML: {},
-            FORM: {},
-          },
-          files: {},
-        },
-      ],
-    },
-  },
-  {
-    name: 'The access token is put in while sending',
-    documented: true,
-    config: {
-      webhookUrl: 'https://hooks.cinema.example/in',
-      authType: 'oauth2',
-      oauthTokenUrl: 'https://login.cinema.example/oauth/token',
-      oauthClientId: 'millrace',
-      oauthClientSecret: 'kT2exampleSecret',
-      oauthClientAuth: 'post',
-      oauthScope: 'events:write',
-      oauthParams: [{ from: 'audience', to: 'https://hooks.cinema.example/' }],
-    },
-    event: { type: 'track', event: 'Seat Reserved', userId: 'u-4711' },
-    expected: {
-      requests: [
-        {
-          version: '1',
-          type: 'REST',
-          method: 'POST',
-          endpoint: 'https://hooks.cinema.example/in',
-          headers: { 'content-type': 'application/json', authorization: 'Bearer ********' },
-          params: {},
-          body: {
-            JSON: { type: 'track', event: 'Seat Reserved', userId: 'u-4711' },
-            JSON_ARRAY: {},
-            XML: {},
-            FORM: {},
-          },
-          files: {},
-        },
-      ],
-    },
-  },
-  {
-    name: 'Without an address there is no request',
-    documented: true,
-    config: { webhookMethod: 'POST' },
-    event: { type: 'track', event: 'Seat Reserved', fullPath: 'https://seats.cinema.example/booked' },
-    expected: { error: 'Invalid URL in destination config' },
-  },
-]
-
 const addresses: DestinationCase[] = [
   {
     name: 'an event that says where and with which headers it goes does so with GET too',
-    config: { ...shownExamples[1]!.config, webhookMethod: 'GET' },
-    event: shownExamples[1]!.event,
+    config: { ...documentedCases[1]!.config, webhookMethod: 'GET' },
+    event: documentedCases[1]!.event,
     expected: {
       requests: [
         requestObject({
@@ -678,24 +452,6 @@ const messageTypes: DestinationCase[] = [
   ),
 ]
 
-const batched: DestinationCase[] = [
-  {
-    name: 'a list of events',
-    config: { webhookUrl: url, batchSize: 100 },
-    event: track,
-    batch: {
-      events: [identify],
-      expected: requestObject({
-        method: 'POST',
-        endpoint: url,
-        headers: json,
-        body: { JSON_ARRAY: { batch: JSON.stringify([track, identify]) } },
-      }),
-    },
-    expected: posted({}),
-  },
-]
-
 const oauth = {
   authType: 'oauth2',
   oauthTokenUrl: 'https://login.cinema.example/oauth/token',
@@ -711,6 +467,12 @@ const accessTokens: DestinationCase[] = [
     expected: posted({ headers: { 'x-desk': '3', authorization: TOKEN_HEADER } }),
   },
   {
+    name: 'the member secret decides what is masked of a token parameter',
+    config: { webhookUrl: url, ...oauth, oauthParams: [{ from: 'api_key', to: 'public-value', secret: false }] },
+    event: track,
+    expected: posted({ headers: { authorization: TOKEN_HEADER } }),
+  },
+  {
     name: 'an address from an event gets no access token',
     config: { webhookUrl: url, ...oauth },
     event: { ...track, fullPath: 'https://seats.cinema.example/in' },
@@ -721,6 +483,16 @@ const accessTokens: DestinationCase[] = [
     config: { webhookUrl: url, ...oauth, allowedHosts: ['seats.cinema.example'] },
     event: { ...track, fullPath: 'https://seats.cinema.example/in' },
     expected: posted({ endpoint: 'https://seats.cinema.example/in', headers: { authorization: TOKEN_HEADER } }),
+  },
+]
+
+/** Shown by the connection alone; the tests of delivery make real ones. */
+const certificates: DestinationCase[] = [
+  {
+    name: 'a certificate with an encrypted key, and an authority of the server',
+    config: { webhookUrl: url, tlsCertificate: 'PEM', tlsKey: 'PEM', tlsKeyPassphrase: 'opensesame', tlsCa: 'PEM' },
+    event: track,
+    expected: posted({}),
   },
 ]
 
@@ -798,11 +570,11 @@ const integrationErrors = [
 )
 
 export const cases: DestinationCase[] = [
-  ...shownExamples,
+  ...documentedCases,
   ...accessTokens,
   ...integrationPaths,
   ...integrationErrors,
-  ...batched,
+  ...certificates,
   ...addresses,
   ...methods,
   ...headers,

@@ -1,4 +1,6 @@
-import { renameSync } from 'node:fs'
+import { readdirSync, renameSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { messageHash } from '@millrace/protocol'
 import { ManualClock, randomFrom } from '@millrace/std'
 import { afterAll, expect, test } from 'vitest'
@@ -101,6 +103,49 @@ test('a segment without sources that have a window has nothing of it, and is rea
   const offset = await log.append(0, 'live', recordOf('source-a', 2_000, ['m', 'm']), { windowMs: WINDOW_MS })
   const [before, after] = await log.get(0, [0, offset])
   expect([before?.duplicates, after?.duplicates]).toEqual([undefined, new Set([1])])
+})
+
+test('keys that are written while the segment is open, and those after them, are known after a kill', async () => {
+  let directory = folders.create()
+  const window = { windowMs: WINDOW_MS }
+  const many = Array.from({ length: 20_000 }, (_, i) => `many-${i}`)
+  {
+    await using log = await openLog(directory)
+    for (const ids of [['before'], many, ['after']]) {
+      await log.append(0, 'live', recordOf('source-a', 1_000, ids), window)
+      await log.append(0, 'live', recordOf('source-b', 1_000, ids), { attempt: 'exit' })
+    }
+    directory = folders.copy(directory)
+  }
+  await using log = await openLog(directory)
+  const ids = ['before', 'many-0', 'many-19999', 'after', 'new']
+  const offsets = [
+    await log.append(0, 'live', recordOf('source-a', 1_001, ids), window),
+    await log.append(0, 'live', recordOf('source-b', 1_001, ids), { attempt: 'repeat' }),
+  ]
+  const found = (await log.get(0, offsets)).map((record) => [...record!.duplicates!])
+  expect(found).toEqual([
+    [0, 1, 2, 3],
+    [0, 1, 2, 3],
+  ])
+})
+
+test('a segment of an earlier release, without rules, is written on', async () => {
+  let directory = folders.create()
+  {
+    await using log = await openLog(directory)
+    await log.append(0, 'live', recordOf('source-a', 1_000, ['m']))
+    directory = folders.copy(directory)
+  }
+  const [segment] = readdirSync(directory).filter((name) => name.endsWith('.db'))
+  const database = new DatabaseSync(join(directory, segment!))
+  database.exec('PRAGMA wal_autocheckpoint = 0; ALTER TABLE live DROP COLUMN rule; ALTER TABLE import DROP COLUMN rule')
+  const killed = folders.copy(directory)
+  database.close()
+  await using log = await openLog(killed)
+  const send = () => log.append(0, 'live', recordOf('source-a', 1_000, ['m']), { windowMs: WINDOW_MS })
+  const records = await log.get(0, [0, await send(), await send()])
+  expect(records.map((record) => record?.duplicates)).toEqual([undefined, undefined, new Set([0])])
 })
 
 test('the log keeps what a restart needs for the longest window, however short its retention is', async () => {

@@ -4,6 +4,7 @@ import { pathToFileURL } from 'node:url'
 import { crc32 } from 'node:zlib'
 import { decodeRecord, eventCount } from '@millrace/protocol/record'
 import type { AttemptEntry } from '../../dedup/attempts.ts'
+import { numberOfRule } from '../../dedup.ts'
 import { type Offset, type OffsetRange, STREAMS, type Tally } from '../../event-log.ts'
 import { addToTally } from '../../tally.ts'
 import { checkpoint } from './checkpoint.ts'
@@ -13,7 +14,8 @@ import { inodeOf, PAGE_BYTES, removeSegment, segmentPath } from './segment-files
 import { SegmentKeys } from './segment-keys.ts'
 import { createTables, prepareWrites, type Writes } from './segment-tables.ts'
 import { type StreamNumber, streamNumber } from './stream-number.ts'
-import { StreamTables, streamTable } from './stream-tables.ts'
+import { streamTable } from './stream-table.ts'
+import { StreamTables } from './stream-tables.ts'
 
 /** Maximum offsets of a segment. It bounds the range of a damaged segment whose end is unknown. */
 export const SEGMENT_OFFSETS = 2 ** 24
@@ -22,8 +24,8 @@ export const SEGMENT_OFFSETS = 2 ** 24
  * One file of the log, `<first offset>.db`: an SQLite database in WAL mode, never checkpointed while it is written. So all
  * commits are in the WAL, whose frames SQLite verifies one by one: a truncation loses only the commits after it.
  *
- *   live, import   offset, CRC-32 of the bytes, encoded record (protocol/record.ts); `import` is the stream of backfills.
- *                  Those of partition 0; partition 7 has `live_7` and `import_7` from its first record on
+ *   live, import   offset, CRC-32 of the bytes, encoded record (protocol/record.ts), its rule for duplicates or null (dedup.ts);
+ *                  `import` is the stream of backfills. Those of partition 0; partition 7 has `live_7` and `import_7` from its first record on
  *   tally          per commit and stream: first and last offset, and [source id, events, bytes] as JSON
  *   probe          one row, written to test whether writes succeed
  *
@@ -43,8 +45,8 @@ export class Segment {
     this.first = first
     this.#database = database
     this.#inode = inodeOf(path)
-    this.#keys = new SegmentKeys(path, database)
     this.#streams = new StreamTables(database)
+    this.#keys = new SegmentKeys(path, database, () => this.#streams.numbers)
     if (isWritable) this.#writes = prepareWrites(database)
   }
 
@@ -100,9 +102,11 @@ export class Segment {
   append(first: Offset, { entries, tallies, decided }: Commit): void {
     this.#transaction(({ insertTally }) => {
       let offset = first
-      for (const { stream, bytes } of entries) this.#streams.insert(stream).run(offset++, crc32(bytes), bytes)
+      for (const { stream, bytes, rule } of entries) {
+        this.#streams.insert(stream).run(offset++, crc32(bytes), bytes, rule === undefined ? null : numberOfRule(rule))
+      }
       for (const { stream, counts } of tallies) insertTally.run(stream, first, offset - 1, JSON.stringify(counts))
-      if (decided !== undefined) this.#keys.write(first, decided)
+      if (decided !== undefined) this.#keys.write(first, offset, decided)
     })
     if (decided !== undefined) this.#keys.committed()
   }
@@ -115,6 +119,12 @@ export class Segment {
   /** Keys remembered for repeats, in commit order. @throws DamagedSegmentError */
   attemptEntries(): AttemptEntry[] {
     return this.#keys.attemptEntries()
+  }
+
+  /** Writes what saves time when the keys are read again; without it they follow from the records. */
+  writeKeys(): void {
+    this.#transaction(() => this.#keys.writeRest())
+    this.#keys.committed()
   }
 
   /** Copies remembered keys from another segment. */

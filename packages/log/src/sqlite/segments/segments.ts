@@ -182,10 +182,7 @@ export class Segments {
   /** Closes the newest segment, as if it were full. @returns the first offset of the next one. */
   closeNewest(): Offset {
     const newest = this.#entries.at(-1)
-    if (newest?.state === 'open' && this.#end > newest.first) {
-      newest.state = 'closing'
-      this.#startSegment()
-    }
+    if (newest?.state === 'open' && this.#end > newest.first) this.#closeAndGoOn(newest)
     return this.#end
   }
 
@@ -214,7 +211,10 @@ export class Segments {
     if (newest?.state === 'open') {
       const segment = newest.segment!
       const isEmpty = segment.end() === newest.first && segment.attemptEntries().length === 0
-      if (!isEmpty) segment.checkpoint()
+      if (!isEmpty) {
+        this.#writeKeys(newest)
+        segment.checkpoint()
+      }
       segment.close()
       newest.segment = undefined
       if (isEmpty) removeSegment(this.#path(newest))
@@ -289,9 +289,21 @@ export class Segments {
       walBytes >= this.#options.segmentBytes ||
       performance.now() - this.#openedAt >= this.#options.segmentMs ||
       this.#end - newest.first >= SEGMENT_OFFSETS - 1_000
-    if (!isDue) return
+    if (isDue) this.#closeAndGoOn(newest)
+  }
+
+  #closeAndGoOn(newest: Entry): void {
+    this.#writeKeys(newest)
     newest.state = 'closing'
     this.#startSegment()
+  }
+
+  #writeKeys(entry: Entry): void {
+    try {
+      this.#handle(entry).writeKeys()
+    } catch {
+      // The keys follow from the records, too: reading them takes longer.
+    }
   }
 
   /** Runs one checkpoint at a time in the background; if checkpoints fall behind, appends wait here. */

@@ -1,23 +1,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
-import { STREAMS } from '../../event-log.ts'
-import { partitionOfStream, type StreamNumber, streamNumber, streamOfNumber } from './stream-number.ts'
-
-/** `live`, `import` for backfills as in segments of earlier releases, and `live_7`, `import_7` in partition 7. */
-export function streamTable(number: StreamNumber): string {
-  const table = streamOfNumber(number) === 'live' ? 'live' : 'import'
-  const partition = partitionOfStream(number)
-  return partition === 0 ? table : `${table}_${partition}`
-}
-
-/** The streams that have a table in a segment. Both of partition 0 always do: a segment without them is damaged. */
-export function streamsIn(database: DatabaseSync): StreamNumber[] {
-  const tables = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all()
-  const others = tables.flatMap(({ name }) => {
-    const [, table, partition] = /^(live|import)_(\d+)$/.exec(String(name)) ?? []
-    return table === undefined ? [] : [streamNumber(Number(partition), table === 'live' ? 'live' : 'backfill')]
-  })
-  return [...STREAMS.map((stream) => streamNumber(0, stream)), ...others]
-}
+import { createStreamTable } from './segment-tables.ts'
+import type { StreamNumber } from './stream-number.ts'
+import { streamsIn, streamTable } from './stream-table.ts'
 
 /** The tables of a segment that hold records, one for each stream. */
 export class StreamTables {
@@ -44,16 +28,14 @@ export class StreamTables {
     return this.#read(number, 'one', 'offset = ?')
   }
 
-  /** Inserts offset, CRC-32 and bytes. Inside the transaction of the first record it creates the table. */
+  /** Inserts offset, CRC-32, bytes and the number of the rule, or null. Inside the transaction of the first record it creates the table. */
   insert(number: StreamNumber): StatementSync {
     const known = this.#statements.get(number)?.insert
     if (known !== undefined) return known
     const table = streamTable(number)
-    this.#database.exec(
-      `CREATE TABLE IF NOT EXISTS ${table} (offset INTEGER PRIMARY KEY, crc INTEGER NOT NULL, bytes BLOB NOT NULL) STRICT`,
-    )
+    createStreamTable(this.#database, table)
     this.#numbers.add(number)
-    return this.#keep(number, 'insert', `INSERT INTO ${table} (offset, crc, bytes) VALUES (?, ?, ?)`)
+    return this.#keep(number, 'insert', `INSERT INTO ${table} (offset, crc, bytes, rule) VALUES (?, ?, ?, ?)`)
   }
 
   /** The transaction was rolled back, perhaps with a new table. */

@@ -43,7 +43,7 @@ export class KeptPayloads {
   constructor(options: KeptPayloadsOptions) {
     this.#options = options
     const { log, clock, logger } = options
-    const everyMs = Math.min(LONGEST_MS, Math.max(SHORTEST_MS, log.retentionMs / LOOKS_IN_RETENTION))
+    const everyMs = Math.min(LONGEST_MS, Math.max(SHORTEST_MS, log.retention.retentionMs / LOOKS_IN_RETENTION))
     const onError = (error: Error) => logger.warn({ cause: error.message }, 'waiting events cannot be kept; retrying')
     this.#turns = new Turns(clock, everyMs, () => this.#look(), onError)
     this.#turns.start()

@@ -8,6 +8,7 @@ import { Refusal } from '../../../components/form/refusal.tsx'
 import { NeedsRole } from '../../../components/needs-role.tsx'
 import { StateMark } from '../../../components/state-mark.tsx'
 import { Shown } from '../../../components/states/shown.tsx'
+import { Time } from '../../../components/time/time.tsx'
 import { settingsTexts } from '../../../texts.ts'
 import { CommandLine } from '../command-line.tsx'
 import { Facts } from '../facts.tsx'
@@ -24,31 +25,52 @@ export function BackupPage() {
     <>
       <SettingsHead actions={<ApiPopover method="POST" path="/v2/admin/backup" body={{}} />} />
       <Shown of={reading}>
-        {(info) => (
-          <div className={styles.parts}>
-            <section className={styles.part} aria-label="Start a backup">
-              <h2>Backup</h2>
-              <p>
-                Contains configuration, delivery state, schema catalog and log, on the server's disk. The server keeps
-                running.
-              </p>
-              <p>{settingsTexts.secretKeyNotInBackup}</p>
-              <StartBackup isRunning={info.lastBackup?.state === 'running'} onStarted={() => setWatching(true)} />
-            </section>
-            <section className={styles.part} aria-label="Last backup">
-              <h2>Last backup</h2>
-              <LastBackup info={info} />
-            </section>
-            <section className={styles.part} aria-label="Restore">
-              <h2>Restore</h2>
-              <CommandLine command={`npm run millrace -- restore ${info.lastBackup?.file ?? '<file>'}`}>
-                Run this on the new server, with an empty data folder. Copy the secret key there yourself.
-              </CommandLine>
-            </section>
-          </div>
-        )}
+        {(info) =>
+          info.postgresBackupsFrom === undefined ? (
+            <div className={styles.parts}>
+              <section className={styles.part} aria-label="Start a backup">
+                <h2>Backup</h2>
+                <p>
+                  Contains configuration, delivery state, schema catalog and log, on the server's disk. The server keeps
+                  running.
+                </p>
+                <p>{settingsTexts.secretKeyNotInBackup}</p>
+                <StartBackup isRunning={info.lastBackup?.state === 'running'} onStarted={() => setWatching(true)} />
+              </section>
+              <section className={styles.part} aria-label="Last backup">
+                <h2>Last backup</h2>
+                <LastBackup info={info} />
+              </section>
+              <section className={styles.part} aria-label="Restore">
+                <h2>Restore</h2>
+                <CommandLine command={`npm run millrace -- restore ${info.lastBackup?.file ?? '<file>'}`}>
+                  Run this on the new server, with an empty data folder. Copy the secret key there yourself.
+                </CommandLine>
+              </section>
+            </div>
+          ) : (
+            <ClusterBackup from={info.postgresBackupsFrom} />
+          )
+        }
       </Shown>
     </>
+  )
+}
+
+/** A cluster has its state in Postgres, and its events in Kafka. */
+function ClusterBackup({ from }: { readonly from: string | null }) {
+  return (
+    <div className={styles.parts}>
+      <section className={styles.part} aria-label="Backup of Postgres">
+        <h2>Backup</h2>
+        <p>
+          Back up Postgres with the tools of Postgres. A backup restores everything while Kafka still holds the events
+          that were accepted after it.
+        </p>
+        <p>{settingsTexts.secretKeyNotInBackup}</p>
+        <Facts rows={[{ name: 'Complete since', value: from === null ? 'backups of any age' : <Time at={from} /> }]} />
+      </section>
+    </div>
   )
 }
 

@@ -1,0 +1,152 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Bench } from '../bench.ts'
+import { BenchCluster, SOURCES } from '../cluster.ts'
+import { alternate, compared, type Samples } from '../comparison.ts'
+import { type DeliveryRun, deliver } from '../delivery-run.ts'
+import { cpuMs } from '../process-usage.ts'
+import { addDestination, addSourceOf, startProduct } from '../product.ts'
+import type { Program } from '../programs.ts'
+import { type Measured, oncePerBench, type Row } from '../row.ts'
+import { median, middleHalf, quantile } from '../statistics.ts'
+import { micros, millis, perSecond, seconds } from '../table.ts'
+
+/*
+ * P14: processes that both accept and deliver, over one Kafka broker and one Postgres server on the same cores, whose CPU is not
+ * counted, against the embedded server with the same eight sources.
+ */
+
+const ROUNDS = 5
+const COUNTS = [2, 4] as const
+const IDLE_WORKERS = 2
+const SETTLING_MS = 5_000
+const WATCHED_MS = 60_000
+const SHARE_OF_FULL_LOAD = 0.5
+const TAKEOVERS = 3
+/** One batch for each source. */
+const EVENTS_OF_A_TAKEOVER = 10 * SOURCES
+
+type Runs = Samples<DeliveryRun>
+
+export const clusterRows: readonly Row[] = [
+  ...COUNTS.flatMap((count) => {
+    const runs = oncePerBench((bench: Bench) => bothDeliver(bench, count))
+    const row = (
+      figure: string,
+      goal: string,
+      of: (run: DeliveryRun) => number,
+      show: (value: number) => string,
+    ): Row => ({
+      name: 'P14',
+      figure: `${figure}, ${count} gateway+pipeline processes against the embedded process`,
+      goal,
+      measure: (bench) =>
+        onCluster(async () => {
+          const { product, limit } = await runs(bench)
+          return compared({ product: product.map(of), limit: limit.map(of) }, show)
+        }),
+    })
+    return [
+      row('CPU per delivered event', '≤ 1.4', ({ cpuMicrosPerEvent }) => cpuMicrosPerEvent, micros),
+      row('events/s', 'grows until the cores are used', ({ eventsPerSecond }) => eventsPerSecond, perSecond),
+    ]
+  }),
+  {
+    name: 'P14b',
+    figure: 'sending → arrival at half of the load of 2 processes, p50 / p99',
+    goal: '',
+    measure: (bench) => onCluster(() => latency(bench)),
+  },
+  {
+    name: 'P14c',
+    figure: 'idle: CPU of a gateway+pipeline process / of the control process / transactions of Postgres',
+    goal: '',
+    measure: (bench) => onCluster(() => idle(bench)),
+  },
+  {
+    name: 'P14d',
+    figure: 'takeover by the other of 2 processes: after kill -9 / after SIGTERM, until the last shard delivers',
+    goal: '≤ 7.5 s / ≤ 1 s',
+    measure: (bench) => onCluster(() => takeovers(bench)),
+  },
+]
+
+async function onCluster(measure: () => Promise<Measured>): Promise<Measured> {
+  const missing = BenchCluster.missing()
+  return missing === undefined ? measure() : { measured: missing, samples: {} }
+}
+
+async function bothDeliver(bench: Bench, count: number): Promise<Runs> {
+  await using cluster = await BenchCluster.start(bench, count)
+  await using embedded = await startProduct(bench)
+  const destinationId = await addDestination(embedded, bench.sinkUrl())
+  const writeKey: string[] = []
+  for (let n = 0; n < SOURCES; n++) writeKey.push(await addSourceOf(embedded, [destinationId]))
+  const limit = () => deliver(bench, embedded, { port: embedded.port, writeKey })
+  const product = () => deliver(bench, workersOf(cluster), cluster.target)
+  await alternate(1, limit, product)
+  return alternate(bench.isSmall ? 1 : ROUNDS, limit, product)
+}
+
+async function latency(bench: Bench): Promise<Measured> {
+  await using cluster = await BenchCluster.start(bench, 2)
+  const run = (pace?: number) => deliver(bench, workersOf(cluster), cluster.target, { eventsPerSecond: pace })
+  const full = Math.max((await run()).eventsPerSecond, (await run()).eventsPerSecond)
+  const [p50, p99]: [number[], number[]] = [[], []]
+  for (let n = 0; n < (bench.isSmall ? 1 : ROUNDS); n++) {
+    const { latencyMicros } = await run(full * SHARE_OF_FULL_LOAD)
+    p50.push(quantile(latencyMicros, 0.5) / 1_000)
+    p99.push(quantile(latencyMicros, 0.99) / 1_000)
+  }
+  return {
+    measured: `${millis(median(p50))} / ${millis(median(p99))}`,
+    spread: `${middleHalf(p50).map(millis).join('–')} / ${middleHalf(p99).map(millis).join('–')}`,
+    samples: { p50, p99, eventsPerSecond: [full * SHARE_OF_FULL_LOAD] },
+  }
+}
+
+async function idle(bench: Bench): Promise<Measured> {
+  await using cluster = await BenchCluster.start(bench, IDLE_WORKERS)
+  await delay(SETTLING_MS)
+  const processes = [...cluster.workers, cluster.control]
+  const before = processes.map(({ pid }) => cpuMs(pid))
+  const transactionsBefore = await cluster.transactions()
+  const watchedMs = bench.isSmall ? SETTLING_MS : WATCHED_MS
+  await delay(watchedMs)
+  const percent = processes.map(({ pid }, n) => ((cpuMs(pid) - before[n]!) / watchedMs) * 100)
+  const aSecond = ((await cluster.transactions()) - transactionsBefore) / (watchedMs / 1_000)
+  const worker = median(percent.slice(0, -1))
+  return {
+    measured: `${worker.toFixed(2)} % / ${percent.at(-1)!.toFixed(2)} % of a core / ${perSecond(aSecond)}`,
+    samples: { cpuPercent: percent, transactionsPerSecond: [aSecond] },
+  }
+}
+
+async function takeovers(bench: Bench): Promise<Measured> {
+  await using cluster = await BenchCluster.start(bench, 2)
+  const killed: number[] = []
+  const stopped: number[] = []
+  for (let n = 0; n < (bench.isSmall ? 1 : TAKEOVERS); n++) {
+    killed.push(await takeover(bench, cluster, (worker) => worker.kill()))
+    stopped.push(await takeover(bench, cluster, (worker) => worker.stop()))
+  }
+  return {
+    measured: `${seconds(median(killed))} / ${seconds(median(stopped))}`,
+    spread: `${middleHalf(killed).map(seconds).join('–')} / ${middleHalf(stopped).map(seconds).join('–')}`,
+    samples: { killed, stopped },
+  }
+}
+
+/** Ends a worker and at once sends events of every source to the other. @returns seconds until the last of them has arrived. */
+async function takeover(bench: Bench, cluster: BenchCluster, end: (worker: Program) => Promise<void>): Promise<number> {
+  const ending = cluster.workers.shift()!
+  const ended = end(ending)
+  const run = await deliver(bench, workersOf(cluster), cluster.target, { events: EVENTS_OF_A_TAKEOVER })
+  await ended
+  await cluster.addWorker()
+  await cluster.settled()
+  return quantile(run.latencyMicros, 1) / 1e6
+}
+
+function workersOf({ workers }: BenchCluster): readonly [Program, ...Program[]] {
+  return workers as [Program, ...Program[]]
+}

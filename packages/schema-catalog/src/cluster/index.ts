@@ -1,0 +1,5 @@
+export { CatalogCopy, type CatalogCopyOptions } from './catalog-copy.ts'
+export { CatalogHolder, type CatalogHolderOptions } from './catalog-holder.ts'
+export { catalogSchema } from './catalog-schema.ts'
+export type { CountedLog, DecidedPart, ReadDecisions } from './counted-log.ts'
+export { StoredCatalog } from './stored-catalog.ts'

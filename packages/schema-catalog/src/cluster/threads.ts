@@ -1,0 +1,2 @@
+export { type CopyThreadData, serveCopy } from './serve-copy.ts'
+export { type CounterThreadData, serveCounter } from './serve-counter.ts'
