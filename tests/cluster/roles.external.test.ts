@@ -80,28 +80,6 @@ test('every role answers /health, /ready, /version and /metrics, with the checks
   }
 })
 
-test('the rate limit of a source is divided by the live gateways, and the headers tell the whole', async () => {
-  const { source } = await ok(control, 'POST', '/sources', {
-    ...{ name: 'Limited', type: 'HTTP', config: { rateLimitEventsPerMinute: 60 } },
-  })
-  const track = async ({ url }: ServerProcess, events: number) => {
-    const { status, headers } = await fetch(`${url}/v1/batch`, {
-      method: 'POST',
-      headers: { authorization: `Basic ${Buffer.from(`${source.writeKey}:`).toString('base64')}` },
-      body: JSON.stringify({ batch: Array.from({ length: events }, (_, i) => event(`limited-${i}`)) }),
-    })
-    return [status, headers.get('ratelimit-limit'), Number(headers.get('ratelimit-remaining'))]
-  }
-  const second = await cluster.add({ MILLRACE_ROLES: 'gateway' })
-  await expect.poll(() => track(gateway, 1)).toMatchObject([200, '60', expect.any(Number)])
-  // The first one hears of the second within two seconds; by then its allowance is full.
-  await expect.poll(() => track(second, 1)).toEqual([200, '60', 58])
-  await expect.poll(async () => (await track(gateway, 1))[2]! as number, { interval: 1_000 }).toBeLessThanOrEqual(58)
-  await expect.poll(async () => (await track(gateway, 31))[0], { interval: 100 }).toBe(429)
-  expect(await second.stop()).toBe(0)
-  await expect.poll(async () => (await track(gateway, 31))[0], { timeout: 60_000, interval: 1_000 }).toBe(200)
-})
-
 test('each role shows its own metrics; only control shows what waits in the whole installation', async () => {
   const silent = await Sink.start(503)
   const { source, destination } = await connected(control, silent.url, 'Silent')
@@ -128,6 +106,28 @@ test('each role shows its own metrics; only control shows what waits in the whol
   silent.answer = () => 200
   await expect.poll(async () => (await lags()).at(-1), { timeout: 60_000 }).toBe(0)
   silent.close()
+})
+
+test('the rate limit of a source is divided by the live gateways, and the headers tell the whole', async () => {
+  const { source } = await ok(control, 'POST', '/sources', {
+    ...{ name: 'Limited', type: 'HTTP', config: { rateLimitEventsPerMinute: 60 } },
+  })
+  const track = async ({ url }: ServerProcess, events: number) => {
+    const { status, headers } = await fetch(`${url}/v1/batch`, {
+      method: 'POST',
+      headers: { authorization: `Basic ${Buffer.from(`${source.writeKey}:`).toString('base64')}` },
+      body: JSON.stringify({ batch: Array.from({ length: events }, (_, i) => event(`limited-${i}`)) }),
+    })
+    return [status, headers.get('ratelimit-limit'), Number(headers.get('ratelimit-remaining'))]
+  }
+  const second = await cluster.add({ MILLRACE_ROLES: 'gateway' })
+  await expect.poll(() => track(gateway, 1)).toMatchObject([200, '60', expect.any(Number)])
+  // The first one hears of the second within two seconds; by then its allowance is full.
+  await expect.poll(() => track(second, 1)).toEqual([200, '60', 58])
+  await expect.poll(async () => (await track(gateway, 1))[2]! as number, { interval: 1_000 }).toBeLessThanOrEqual(58)
+  await expect.poll(async () => (await track(gateway, 31))[0], { interval: 100 }).toBe(429)
+  expect(await second.stop()).toBe(0)
+  await expect.poll(async () => (await track(gateway, 31))[0], { timeout: 60_000, interval: 1_000 }).toBe(200)
 })
 
 test('MILLRACE_MIGRATE=off leaves the tables to `millrace migrate`, and an unfit schema stops the start', async () => {
