@@ -111,7 +111,14 @@ export function openClusterView(needs: ClusterViewNeeds): ClusterView {
     drain: async () => live.close(),
     checks: {
       readers: { trouble: () => events.trouble() ?? jobs.readerTrouble() },
-      backlog: { trouble: async () => backlogWarning(await store.budget.state(), clock.now()) },
+      // Without Postgres, `database` says so.
+      backlog: {
+        trouble: () =>
+          store.budget.state().then(
+            (state) => backlogWarning(state, clock.now()),
+            () => undefined,
+          ),
+      },
     },
     metrics: () => whileThere(() => installationMetrics(states, store, clock)),
     async [Symbol.asyncDispose]() {
