@@ -42,6 +42,7 @@ export class BenchCluster implements AsyncDisposable {
       MILLRACE_PARTITIONS: `${SOURCES}`,
       MILLRACE_POSTGRES_URL: postgres.url,
       MILLRACE_SECRET_KEY: '0f'.repeat(32),
+      MILLRACE_BACKLOG_MAX_MB: '0',
       SERVICE_ADMIN_PASSWORD: 'password-of-the-benchmarks',
     }
     const control = opened.use(await startProduct({ environment: { ...environment, MILLRACE_ROLES: 'control' } }))

@@ -77,6 +77,7 @@ export class Cluster implements AsyncDisposable {
       MILLRACE_POSTGRES_URL: postgres.url,
       MILLRACE_LEASE_SECONDS: String(leaseMs / 1_000),
       MILLRACE_SECRET_KEY: SECRET_KEY,
+      MILLRACE_BACKLOG_MAX_MB: '0',
       MILLRACE_LOG_LEVEL: 'warn',
       ...(network === undefined ? {} : { MILLRACE_EGRESS_ALLOW: network.webhooks }),
     }

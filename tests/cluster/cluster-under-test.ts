@@ -1,13 +1,20 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { homedir, tmpdir } from 'node:os'
 import path from 'node:path'
-import { KafkaCluster } from '@millrace/log/kafka-brokers'
+import { KafkaCluster, type KafkaClusterOptions } from '@millrace/log/kafka-brokers'
 import { TestSchema } from '@millrace/postgres/testing/test-schema'
 import { type Environment, PLAIN, ServerProcess } from '../e2e/server-process.ts'
 
 const TOKEN = PLAIN['MILLRACE_OWNER_TOKEN']!
 /** Members of a test take over soon. */
 export const LEASE_MS = 3_000
+
+export interface ClusterOptions {
+  /** A server that the test may stop; default: that of the test run. */
+  readonly postgres?: { readonly url: string }
+  /** More lines for server.properties of the broker. */
+  readonly settings?: KafkaClusterOptions['settings']
+}
 
 /** Kafka with one broker, a schema of Postgres, and processes of one installation. */
 export class ClusterUnderTest implements AsyncDisposable {
@@ -17,10 +24,9 @@ export class ClusterUnderTest implements AsyncDisposable {
   readonly #folder = mkdtempSync(path.join(tmpdir(), 'millrace-cluster-'))
   #started = 0
 
-  /** @param postgres a server of the test's own, which it may stop; default: the one that all test files share. */
-  static async start(name: string, postgres?: { readonly url: string }): Promise<ClusterUnderTest> {
+  static async start(name: string, { postgres, settings = {} }: ClusterOptions = {}): Promise<ClusterUnderTest> {
     const cache = process.env['XDG_CACHE_HOME'] || path.join(homedir(), '.cache')
-    const kafka = await KafkaCluster.start({ brokers: 1, cacheFolder: path.join(cache, 'millrace') })
+    const kafka = await KafkaCluster.start({ brokers: 1, cacheFolder: path.join(cache, 'millrace'), settings })
     const schema = postgres === undefined ? await TestSchema.open(name) : TestSchema.on(postgres, name)
     return new ClusterUnderTest(kafka, schema)
   }
@@ -40,6 +46,7 @@ export class ClusterUnderTest implements AsyncDisposable {
       MILLRACE_PARTITIONS: '4',
       MILLRACE_POSTGRES_URL: this.schema.url,
       MILLRACE_POSTGRES_SCHEMA: this.schema.schema,
+      MILLRACE_BACKLOG_MAX_MB: '1024',
       MILLRACE_LEASE_SECONDS: `${LEASE_MS / 1_000}`,
       MILLRACE_SECRET_KEY: '0f'.repeat(32),
       SERVICE_ADMIN_PASSWORD: 'service-admin-password',

@@ -15,7 +15,7 @@ let sink: Sink
 let writeKey: string
 beforeAll(async () => {
   postgres = await PostgresServer.start()
-  cluster = await ClusterUnderTest.start('health', postgres)
+  cluster = await ClusterUnderTest.start('health', { postgres })
   control = await cluster.add({ MILLRACE_ROLES: 'control' })
   gateway = await cluster.add({ MILLRACE_ROLES: 'gateway' })
   pipeline = await cluster.add({ MILLRACE_ROLES: 'pipeline' })

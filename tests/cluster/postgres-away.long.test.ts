@@ -18,7 +18,7 @@ let pipelines: ServerProcess[]
 let sink: TimedSink
 beforeAll(async () => {
   postgres = await PostgresServer.start()
-  cluster = await ClusterUnderTest.start('postgres_away', postgres)
+  cluster = await ClusterUnderTest.start('postgres_away', { postgres })
   front = await cluster.add({ MILLRACE_ROLES: 'gateway,control' })
   pipelines = [await cluster.add({ MILLRACE_ROLES: 'pipeline' }), await cluster.add({ MILLRACE_ROLES: 'pipeline' })]
   sink = await TimedSink.start()

@@ -3,7 +3,7 @@ import { TestSchema } from '@millrace/postgres/testing/test-schema'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { command } from '../e2e/command.ts'
 import type { ServerProcess } from '../e2e/server-process.ts'
-import { api, ClusterUnderTest, connected, event, healthOf, metricsOf, send } from './cluster-under-test.ts'
+import { api, ClusterUnderTest, connected, event, healthOf, metricsOf, ok, send } from './cluster-under-test.ts'
 
 /* One process for each role. */
 
@@ -63,9 +63,9 @@ test('a path of another role answers 404', async () => {
 test('every role answers /health, /ready, /version and /metrics, with the checks of its roles', async () => {
   const checks = {
     gateway: ['config', 'log', 'topics'],
-    pipeline: ['brokers', 'config', 'delivery', 'readers'],
+    pipeline: ['brokers', 'config', 'delivery', 'readers', 'retention'],
     catalog: ['catalog', 'config'],
-    control: ['config', 'database', 'readers', 'schemas'],
+    control: ['backlog', 'config', 'database', 'readers', 'schemas'],
   }
   for (const [role, server] of Object.entries({ gateway, pipeline, catalog, control })) {
     const health = await fetch(`${server.url}/health`)
@@ -106,6 +106,28 @@ test('each role shows its own metrics; only control shows what waits in the whol
   silent.answer = () => 200
   await expect.poll(async () => (await lags()).at(-1), { timeout: 60_000 }).toBe(0)
   silent.close()
+})
+
+test('the rate limit of a source is divided by the live gateways, and the headers tell the whole', async () => {
+  const { source } = await ok(control, 'POST', '/sources', {
+    ...{ name: 'Limited', type: 'HTTP', config: { rateLimitEventsPerMinute: 60 } },
+  })
+  const track = async ({ url }: ServerProcess, events: number) => {
+    const { status, headers } = await fetch(`${url}/v1/batch`, {
+      method: 'POST',
+      headers: { authorization: `Basic ${Buffer.from(`${source.writeKey}:`).toString('base64')}` },
+      body: JSON.stringify({ batch: Array.from({ length: events }, (_, i) => event(`limited-${i}`)) }),
+    })
+    return [status, headers.get('ratelimit-limit'), Number(headers.get('ratelimit-remaining'))]
+  }
+  const second = await cluster.add({ MILLRACE_ROLES: 'gateway' })
+  await expect.poll(() => track(gateway, 1)).toMatchObject([200, '60', expect.any(Number)])
+  // The first one hears of the second within two seconds; by then its allowance is full.
+  await expect.poll(() => track(second, 1)).toEqual([200, '60', 58])
+  await expect.poll(async () => (await track(gateway, 1))[2]! as number, { interval: 1_000 }).toBeLessThanOrEqual(58)
+  await expect.poll(async () => (await track(gateway, 31))[0], { interval: 100 }).toBe(429)
+  expect(await second.stop()).toBe(0)
+  await expect.poll(async () => (await track(gateway, 31))[0], { timeout: 60_000, interval: 1_000 }).toBe(200)
 })
 
 test('MILLRACE_MIGRATE=off leaves the tables to `millrace migrate`, and an unfit schema stops the start', async () => {

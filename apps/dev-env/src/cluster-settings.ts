@@ -18,6 +18,7 @@ export function clusterSettings(): Readonly<Record<string, string>> {
     MILLRACE_POSTGRES_SCHEMA: name,
     MILLRACE_LEASE_SECONDS: '3',
     MILLRACE_SECRET_KEY: '0f'.repeat(32),
+    MILLRACE_BACKLOG_MAX_MB: '1024',
     SERVICE_ADMIN_PASSWORD: 'service-admin-password',
   }
 }

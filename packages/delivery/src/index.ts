@@ -33,6 +33,7 @@ export {
 } from './pace/duration-counts.ts'
 export { recentPercentiles } from './pace/latency-window.ts'
 export type { BacklogRow, BacklogStore, KeptRecord } from './store/backlog-store.ts'
+export type { BudgetFigures, BudgetState, BudgetStore, HeldBytes } from './store/budget-store.ts'
 export { outcomeOfDeadLetter } from './store/dead-letter-outcome.ts'
 export type { Scope } from './store/dead-letter-store.ts'
 export {
@@ -43,6 +44,13 @@ export {
   type DeadLetterStore,
 } from './store/dead-letter-store.ts'
 export type { DeliveryStore, ShardStore } from './store/delivery-store.ts'
+export type {
+  DecidedRange,
+  DuplicateStore,
+  KeyPart,
+  ShardDecisions,
+  StoredDuplicates,
+} from './store/duplicate-store.ts'
 export type { BlockWrite, JourneyWrite } from './store/flush.ts'
 export { STAGES, type Stage } from './store/flush.ts'
 export {
@@ -70,6 +78,7 @@ export {
   type RecordedOutcome,
   type SoughtEvent,
 } from './store/outcomes-of-events.ts'
+export type { PlaceStore } from './store/place-store.ts'
 export { INTERNAL_ERROR } from './store/replaced-rows.ts'
 export { type RunBefore, type RunStore, UNCLEAN_WITHIN_MS, type UnderWay } from './store/run-store.ts'
 export { FencedError, type ShardFence } from './store/shard-fence.ts'

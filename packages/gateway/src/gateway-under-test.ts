@@ -80,6 +80,7 @@ interface Setting {
   readonly sources?: Record<string, Partial<GatewaySource>>
   /** The address whose share it uses; by default none. */
   readonly addressOf?: GatewayOptions['addressOf']
+  readonly gateways?: GatewayOptions['gateways']
 }
 
 /** A gateway with a real HTTP server and a real log, for tests. */
@@ -125,6 +126,7 @@ export class GatewayUnderTest implements AsyncDisposable {
       findSource: (writeKey) => this.sources.get(writeKey),
       obstacle: () => this.obstacle,
       addressOf: setting.addressOf ?? (() => undefined),
+      gateways: setting.gateways,
       limits: { ...LIMITS, ...setting.limits },
       clock: setting.clock ?? systemClock,
       logger: { info: (fields) => this.logged.push(fields) },

@@ -45,6 +45,8 @@ export interface GatewayOptions {
   }
   /** The address by which limits count a request; undefined for a trusted proxy, which has no share. */
   readonly addressOf: (request: IncomingMessage) => string | undefined
+  /** The number of gateways that share the rate limit of a source; absent: this one alone. */
+  readonly gateways?: (() => number) | undefined
   readonly limits: GatewayLimits
   readonly clock: Clock
   readonly logger: { info(fields: object, text: string): void }
@@ -214,7 +216,14 @@ export class Gateway {
     const { log, limits, clock } = this.#options
     const parts = partsOf(content, route, source, log.partitions, limits.maxBodyBytes + MAX_COPIED_BYTES)
     if (parts instanceof Refusal) return parts
-    const { isAllowed, headers } = this.#rates.take(source.id, source.rateLimitEventsPerMinute, content.events.length)
+    const { rateLimitEventsPerMinute } = source
+    const gateways = this.#options.gateways?.()
+    const { isAllowed, headers } = this.#rates.take(
+      source.id,
+      rateLimitEventsPerMinute,
+      content.events.length,
+      gateways,
+    )
     if (!isAllowed) return new Refusal('rate_limit', { headers })
     const acceptedAt = clock.now()
     const address = clientAddress(request)

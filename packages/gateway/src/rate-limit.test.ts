@@ -90,3 +90,48 @@ describe('with a rate limit', () => {
     expect([status, headers['x-millrace-error'], headers['retry-after']]).toEqual([200, REFUSED.text, '30'])
   })
 })
+
+describe('with several gateways', () => {
+  test('each grants its part, and the headers tell the whole limit; the parts follow the number of gateways', async () => {
+    const clock = new ManualClock(START)
+    let gateways = 3
+    const start = () => {
+      const sources = { [KEY]: { rateLimitEventsPerMinute: 60 } }
+      return GatewayUnderTest.start({ clock, sources, gateways: () => gateways })
+    }
+    await using one = await start()
+    await using two = await start()
+    await using three = await start()
+    const send = async (under: GatewayUnderTest, events: number) => {
+      const batch = Array.from({ length: events }, () => ({ type: 'track', userId: 'u' }))
+      const { status, headers } = await under.sendJson('/v1/batch', { batch }, basic(KEY))
+      return [status, ...['limit', 'remaining', 'reset'].map((name) => headers[`ratelimit-${name}`])]
+    }
+    expect(await send(one, 15)).toEqual([200, '60', '15', '45'])
+    expect(await send(one, 6)).toEqual([429, '60', '15', '45'])
+    expect(await send(one, 5)).toEqual([200, '60', '0', '60'])
+    expect(await send(two, 20)).toEqual([200, '60', '0', '60'])
+    expect(await send(three, 20)).toEqual([200, '60', '0', '60'])
+    // Each refills a third.
+    await clock.advance(30_000)
+    expect((await send(one, 11))[0]).toBe(429)
+    expect((await send(one, 10))[0]).toBe(200)
+    gateways = 1
+    await clock.advance(30_000)
+    expect(await send(one, 30)).toEqual([200, '60', '0', '60'])
+  })
+
+  test('a limit below the number of gateways is kept on average', async () => {
+    const clock = new ManualClock(START)
+    const sources = { [KEY]: { rateLimitEventsPerMinute: 1 } }
+    await using under = await GatewayUnderTest.start({ clock, sources, gateways: () => 2 })
+    let accepted = 0
+    for (let second = 0; second < 600; second += 10) {
+      const { status } = await under.sendJson('/v1/track', { userId: 'u', event: 'e' }, basic(KEY))
+      if (status === 200) accepted++
+      await clock.advance(10_000)
+    }
+    // Half of one in a minute, over ten minutes.
+    expect(accepted).toBe(5)
+  })
+})

@@ -44,6 +44,29 @@ export type Dedup = DedupRule & {
   readonly onDuplicates?: (indexes: readonly number[]) => void
 }
 
+/** A stored record with its rule, in engines whose readers decide. */
+export interface RuledRecord {
+  readonly offset: number
+  readonly bytes: Uint8Array
+  readonly rule: DedupRule
+}
+
+export interface RulesRead {
+  /** Only records that have a rule. */
+  readonly records: readonly RuledRecord[]
+  /** Offset for the next read; that of this one at the end of the partition. */
+  readonly next: number
+}
+
+/** Which events are duplicates, for engines whose readers decide. */
+export interface DuplicateMarks {
+  /** Indexes of duplicates as u16, by offset; only records that have some. */
+  of(
+    partition: number,
+    offsets: readonly number[],
+  ): ReadonlyMap<number, Uint8Array> | Promise<ReadonlyMap<number, Uint8Array>>
+}
+
 /** Calls back with the deduplication key of each event of a record: 8 bytes as two numbers, with the source's id mixed in. */
 export function forEachDedupKey(
   { header: { sourceId, messageHashes } }: Pick<EventRecord, 'header'>,

@@ -1,4 +1,5 @@
 import { decodeRecord } from '@millrace/protocol/record'
+import type { DedupRule } from './dedup.ts'
 import type { Offset, StoredRecord } from './event-log.ts'
 
 /*
@@ -18,6 +19,8 @@ export interface FramedRecord {
   readonly bytes: Uint8Array
   /** Indexes of its duplicates, as u16. */
   readonly duplicates?: Uint8Array
+  /** In engines whose readers decide which events are duplicates. */
+  readonly rule?: DedupRule
 }
 
 /** Copies encoded records into one buffer that can be transferred to another thread. */

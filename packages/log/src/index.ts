@@ -1,4 +1,12 @@
-export { ATTEMPTS, type BatchAttempt, type Dedup, type DedupRule } from './dedup.ts'
+export {
+  ATTEMPTS,
+  type BatchAttempt,
+  type Dedup,
+  type DedupRule,
+  type DuplicateMarks,
+  MAX_DEDUP_WINDOW_MS,
+  type RulesRead,
+} from './dedup.ts'
 export {
   type Append,
   type EventLog,

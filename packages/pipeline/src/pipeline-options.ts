@@ -2,7 +2,7 @@ import type { DestinationLimits, MemoryBudget, ShardStore } from '@millrace/deli
 import type { DestinationModule } from '@millrace/destinations'
 import type { LogReader } from '@millrace/log'
 import type { Clock, Logger } from '@millrace/std'
-import type { DeliveryDeps, NewClient } from './delivery/delivery-deps.ts'
+import type { DeliveryDeps, NewClient, OnGap } from './delivery/delivery-deps.ts'
 import type { DeliveryMetrics } from './delivery/delivery-metrics.ts'
 import type { RunRecovery } from './delivery/run-recovery.ts'
 import type { LiveSink } from './events/live-view.ts'
@@ -30,6 +30,10 @@ export interface ShardDeps {
   readonly onDelivered: DeliveryDeps['onDelivered']
   /** A lane has finished an event of a replay. */
   readonly onReplayEnded: (jobId: string, destinationId: string) => void
+  /** A destination had not read a range that the log no longer has; resolves when that is recorded. */
+  readonly onGap?: OnGap | undefined
+  /** Why the log may have lost events; absent: a segment was damaged. */
+  readonly lostReason?: string | undefined
   readonly logger: Logger
 }
 

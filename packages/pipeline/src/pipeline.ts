@@ -4,7 +4,7 @@ import { BackedLog } from './backlog/backed-log.ts'
 import { BacklogExpiry } from './backlog/backlog-expiry.ts'
 import { waitingBytes, waitingShares } from './backlog/backlog-figures.ts'
 import { LogTallies } from './backlog/log-tallies.ts'
-import { keepUnfinished } from './backlog/unfinished-records.ts'
+import { keepReplayed, keepUnfinished } from './backlog/unfinished-records.ts'
 import { type DeliveryDeps, moduleOf } from './delivery/delivery-deps.ts'
 import { DestinationDeliveries } from './delivery/destination-deliveries.ts'
 import type { DestinationDelivery } from './delivery/destination-delivery.ts'
@@ -247,6 +247,13 @@ export class Pipeline implements Shard {
   keepUnfinished({ partition, ...range }: OffsetRange & { readonly partition: number }): Promise<number> {
     const { store } = this.#options
     return keepUnfinished(partition, range, { backed: this.#backed, store, deliveries: () => this.deliveries.values() })
+  }
+
+  /** As `keepUnfinished`, for events of log replays before an offset. @see keepReplayed */
+  keepReplayed(partition: number, before: number, known: Set<number>): Promise<void> {
+    const { store } = this.#options
+    const deliveries = () => this.deliveries.values()
+    return keepReplayed(partition, before, known, { backed: this.#backed, store, deliveries })
   }
 
   async pruneSpans(keptFrom: readonly number[]): Promise<void> {

@@ -1,5 +1,6 @@
 export { assertHeld, LeaseLostError, leaseSchema, lostLeases } from './leases/lease-table.ts'
 export type { HeldLease, Lease, LeasedWork, LeaseKey, Leases, MemberDescription } from './leases/leases.ts'
+export { Membership, type MembershipOptions } from './leases/membership.ts'
 export { PostgresLeases, type PostgresLeasesOptions } from './leases/postgres-leases.ts'
 export { SingleTask, type SingleTaskOptions } from './leases/single-task.ts'
 export { liveMembers, type StoredLease, type StoredMember, storedLeases } from './leases/stored-leases.ts'

@@ -29,25 +29,27 @@ export class RateLimiter {
    * Takes `count` from the allowance of a key, or nothing if it is used up.
    *
    * @param perMinute 0 means no limit.
+   * @param processes that share the limit: this one grants its part of it, and tells the whole and, of the whole, the rest.
    */
-  take(key: string, perMinute: number, count = 1): RequestRate {
+  take(key: string, perMinute: number, count = 1, processes = 1): RequestRate {
     if (perMinute === 0) return { isAllowed: true, headers: {} }
     const now = this.#clock.monotonic()
-    const perMs = perMinute / WINDOW_MS
-    const before = this.#allowances.get(key) ?? { left: perMinute, at: now }
-    let left = Math.min(perMinute, before.left + (now - before.at) * perMs)
-    const needed = Math.min(count, perMinute)
+    const part = perMinute / processes
+    const perMs = part / WINDOW_MS
+    const before = this.#allowances.get(key) ?? { left: part, at: now }
+    let left = Math.min(part, before.left + (now - before.at) * perMs)
+    const needed = Math.min(count, part)
     // Rounding must not keep a full allowance from counting as full.
     const isAllowed = left >= needed - ROUNDING
     if (isAllowed) left -= count
     if (this.#allowances.size >= FORGET_ABOVE) this.#forgetFull(now)
-    this.#allowances.set(key, { left, at: now, perMinute })
+    this.#allowances.set(key, { left, at: now, perMinute: part })
     // Half of it, so that what is due after these seconds is sure to pass then.
     const secondsFor = (missing: number) => Math.max(0, Math.ceil((missing - ROUNDING / 2) / perMs / 1000))
     const headers = {
       'RateLimit-Limit': String(perMinute),
-      'RateLimit-Remaining': String(Math.max(0, Math.floor(left + ROUNDING))),
-      'RateLimit-Reset': String(secondsFor(perMinute - left)),
+      'RateLimit-Remaining': String(Math.max(0, Math.floor(left * processes + ROUNDING))),
+      'RateLimit-Reset': String(secondsFor(part - left)),
     }
     if (isAllowed) return { isAllowed, headers }
     return { isAllowed, headers: { ...headers, 'Retry-After': String(Math.max(1, secondsFor(needed - left))) } }

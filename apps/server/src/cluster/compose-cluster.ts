@@ -24,6 +24,7 @@ import { ConfiguredSpans } from './configured-spans.ts'
 import { type ClusterDelivery, openClusterDelivery } from './delivery.ts'
 import { type ClusterEngines, type ClusterSettings, openEngines } from './engines.ts'
 import { FollowedConfiguration } from './followed-configuration.ts'
+import { joinAsGateway } from './gateway-count.ts'
 import { joinWithLeases } from './lease-member.ts'
 import { missingParts } from './missing.ts'
 import { openClusterOperations, openStatistics } from './operations.ts'
@@ -124,8 +125,12 @@ export async function composeCluster(options: ComposeClusterOptions): Promise<Cl
     : undefined
   const answering = roles.has('control') ? opened.use(openCatalogAnswering(shared)) : undefined
   const storage = { log: engines.log, disk: NO_FLOOR }
+  const gatewayMember = roles.has('gateway')
+    ? (member?.leases ?? opened.use(joinAsGateway({ ...shared, address })))
+    : undefined
+  const gateways = () => gatewayMember?.members('gateway') ?? 1
   const ingest = roles.has('gateway')
-    ? opened.use(openIngest({ ...shared, storage, parsed: NOT_KEPT, baseUrl }))
+    ? opened.use(openIngest({ ...shared, storage, parsed: NOT_KEPT, baseUrl, gateways }))
     : undefined
   const refusals = new SharedRefusals(engines.delivery)
   if (ingest !== undefined) opened.use(new RefusalReports(ingest.refusals, refusals, clock, logger))

@@ -1,12 +1,17 @@
-import type { ControlPlane } from '@millrace/control-plane'
+import { type ControlPlane, MILLRACE } from '@millrace/control-plane'
 import { PostgresDeliveryStore, PostgresLimits } from '@millrace/delivery/postgres'
 import type { DestinationRegistry } from '@millrace/destinations'
 import { DeliveryMetrics } from '@millrace/pipeline'
 import {
+  BudgetHolder,
+  BudgetOrders,
+  DuplicateCounts,
+  EXPIRY_REASON,
   JobLead,
   LogScan,
   OwnedShards,
   partitionsOf,
+  type ScannedLog,
   ShardJobs,
   type SpannedConfiguration,
 } from '@millrace/pipeline/cluster'
@@ -15,7 +20,7 @@ import type { Clock } from '@millrace/std'
 import type { Sandboxes } from '@millrace/transformations'
 import { outcomeMetrics } from '../delivery-metrics.ts'
 import type { Faults } from '../faults.ts'
-import { gauge, gauges, histogram, labelled } from '../http/prometheus-text.ts'
+import { counter, gauge, gauges, histogram, labelled } from '../http/prometheus-text.ts'
 import type { ServerLogger } from '../logger.ts'
 import type { OutboundClients } from '../outbound-clients.ts'
 import type { Part } from '../parts/part.ts'
@@ -27,6 +32,7 @@ import { ShardReports } from './shard-reports.ts'
 
 const TRACES_KEPT_MS = 168 * 3_600_000
 const HOUSEKEEPING_MS = 60_000
+const BUDGET_MS = 5_000
 /** As a shard that stands still: without the brokers no one knows whether it has work. */
 const UNREADABLE_MS = 60_000
 
@@ -72,10 +78,17 @@ export async function openClusterDelivery(needs: ClusterDeliveryNeeds): Promise<
     },
   })
   opened.defer(() => store.close())
-  const scan = new LogScan(log, store, clock, (error) =>
-    logger.warn({ err: error }, 'a read-only thread ended; it restarts'),
+  const scan = new LogScan(
+    decidedLog(log, (partition) => owned.decided(partition)),
+    store,
+    clock,
+    (error) => logger.warn({ err: error }, 'a read-only thread ended; it restarts'),
   )
   opened.defer(() => scan.rest())
+  const duplicates = new DuplicateCounts({
+    ...{ statistics: store.statistics, shortStatistics: store.shortStatistics, clock, logger },
+  })
+  opened.defer(() => duplicates.stop())
   const limits = opened.use(
     new PostgresLimits({
       ...{ pool: engines.control, process: memberId, clock, logger },
@@ -84,7 +97,7 @@ export async function openClusterDelivery(needs: ClusterDeliveryNeeds): Promise<
     }),
   )
   const owned: OwnedShards = new OwnedShards({
-    ...{ log, store, metrics, limits, clock, logger },
+    ...{ log, store, marks: engines.marks, metrics, limits, clock, logger },
     ...shardDeps(needs),
     // Control processes read the log and the store themselves.
     live: { isWatched: false, accepted: () => {}, outcome: () => {} },
@@ -100,23 +113,43 @@ export async function openClusterDelivery(needs: ClusterDeliveryNeeds): Promise<
       await reports.end(shard)
     },
     onReplayEnded: (shard, jobId, destinationId) => jobs.ended(shard, jobId, destinationId),
+    onDuplicates: (sourceId, acceptedAt, count) => duplicates.add(sourceId, acceptedAt, count),
   })
+  opened.defer(() => owned.close())
   const configuration = () => controlPlane.snapshot()
   const jobs = new ShardJobs({ ...{ store, scan, clock, logger, metrics, configuration } })
   const lead = new JobLead({ ...{ store, scan, clock, logger, partitions: log.partitions } })
   const reports = new ShardReports({ owned, figures: store.figures, configuration, clock, logger })
+  const holder = new BudgetHolder<HeldLease>({
+    ...{ store: store.budget, homes: log.homes, maxBytes: settings.backlogMaxBytes, clock, logger },
+  })
+  const budget = new SingleTask({
+    ...{ kind: 'budget', role: 'pipeline', intervalMs: BUDGET_MS, clock, logger },
+    run: (lease) => holder.look(lease),
+  })
+  const orders = new BudgetOrders({
+    ...{ store, clock, logger },
+    shards: () => owned.shards,
+    onExpired: (destinationId, count) => metrics.outcome(destinationId, 'expired', count, EXPIRY_REASON),
+    tellExpired: (destinationId, count) => {
+      const diff = [{ path: '/expired', from: null, to: count }]
+      controlPlane.audit.done(MILLRACE, { action: 'expire', kind: 'destination', resourceId: destinationId, diff })
+    },
+  })
   const housekeeping = new SingleTask({
     ...{ kind: 'housekeeping', role: 'pipeline', intervalMs: HOUSEKEEPING_MS, clock, logger },
     run: (lease) => tidy(needs, store, lease),
   })
   opened.defer(async () => {
     await jobs.stop()
+    await orders.stop()
     await reports.stop()
   })
 
   opened.defer(() => needs.member.leave())
   leases.share(leadOf(lead), [0])
   housekeeping.share(leases)
+  budget.share(leases)
   const shards: LeasedWork = {
     ...{ kind: 'shard', role: 'pipeline' },
     start: (lease) => owned.start(lease),
@@ -141,14 +174,26 @@ export async function openClusterDelivery(needs: ClusterDeliveryNeeds): Promise<
           const ofShards = troubles.find((trouble) => trouble !== undefined)
           const unread = log.followTrouble()
           const isUnreadable = unread !== undefined && unread.forMs >= UNREADABLE_MS
-          return leases.trouble() ?? ofShards ?? store.trouble() ?? (isUnreadable ? unread.cause : undefined)
+          return (
+            leases.trouble() ??
+            ofShards ??
+            owned.dedupTrouble() ??
+            store.trouble() ??
+            (isUnreadable ? unread.cause : undefined)
+          )
         },
       },
       brokers: { trouble: () => log.followTrouble()?.cause },
       readers: { trouble: () => scan.trouble() },
+      retention: { trouble: () => owned.retentionWarning() },
     },
     metrics: () => [
       ...outcomeMetrics(metrics),
+      counter(
+        'millrace_duplicates_total',
+        'Duplicates by source; gateways count them as accepted events.',
+        labelled('source_id', duplicates.bySource),
+      ),
       gauge('millrace_shards_owned', 'Shards that this process owns.', owned.shards.length),
       gauges(
         'millrace_shard_lag_seconds',
@@ -162,6 +207,20 @@ export async function openClusterDelivery(needs: ClusterDeliveryNeeds): Promise<
     ],
     drain: (deadline) => Promise.race([leases.leave(), deadline]),
     [Symbol.asyncDispose]: () => closing.disposeAsync(),
+  }
+}
+
+/** A replay takes no record on which the owner has not decided. */
+function decidedLog(log: ClusterEngines['log'], decided: (partition: number) => Promise<void>): ScannedLog {
+  return {
+    async scan(partition, from, maxBytes) {
+      await decided(partition)
+      return log.scan(partition, from, maxBytes)
+    },
+    oldest: (partition) => log.oldest(partition),
+    end: (partition) => log.end(partition),
+    deletedBefore: (partition) => log.deletedBefore(partition),
+    damaged: () => log.damaged(),
   }
 }
 

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { controlSchema } from '@millrace/control-plane/postgres'
-import { deliverySchema } from '@millrace/delivery/postgres'
+import { deliverySchema, PostgresStoredDuplicates } from '@millrace/delivery/postgres'
 import { type KafkaAddress, KafkaEventLog } from '@millrace/log/kafka'
+import { OwnedMarks } from '@millrace/pipeline/cluster'
 import {
   checkSchema,
   leaseSchema,
@@ -32,11 +33,14 @@ export type ClusterSettings = Settings & {
   readonly secretKey: Uint8Array
   readonly ownerToken: string
   readonly serviceAdminPassword: string
+  readonly backlogMaxBytes: number
 }
 
 /** The engines of a cluster: Kafka, and one schema of Postgres. */
 export interface ClusterEngines extends AsyncDisposable {
   readonly log: KafkaEventLog
+  /** Which events of the log are duplicates. */
+  readonly marks: OwnedMarks
   /** For the configuration, and for what one process does alone. */
   readonly control: PostgresPool
   /** For deliveries, and for what people look at. */
@@ -76,6 +80,7 @@ export async function openEngines(
   if (settings.migrates) await migrateSchema(settings, logger)
   else await checkSchema(control, SCHEMA_PARTS)
   const notifications = opened.use(new PostgresNotifications({ ...postgres, clock }))
+  const marks = new OwnedMarks(new PostgresStoredDuplicates(delivery))
   const log = opened.use(
     await KafkaEventLog.open({
       kafka: kafkaAddress(settings),
@@ -86,10 +91,11 @@ export async function openEngines(
       maxRecordBytes: settings.maxBodyBytes + RECORD_ROOM_BYTES,
       isUnsafeAllowed: settings.isKafkaUnsafe,
       compression: settings.kafkaCompression,
+      marks,
     }),
   )
   const closing = opened.move()
-  return { log, control, delivery, notifications, [Symbol.asyncDispose]: () => closing.disposeAsync() }
+  return { log, marks, control, delivery, notifications, [Symbol.asyncDispose]: () => closing.disposeAsync() }
 }
 
 /** @throws if the file of MILLRACE_KAFKA_TLS cannot be read. */

@@ -1,5 +1,5 @@
 import type { ControlPlane } from '@millrace/control-plane'
-import type { DeliveryStore } from '@millrace/delivery'
+import type { BudgetState, DeliveryStore } from '@millrace/delivery'
 import type { PostgresDeliveryStore } from '@millrace/delivery/postgres'
 import type { DestinationRegistry } from '@millrace/destinations'
 import { type DeliveryCounts, DeliveryMetrics, deliveryRoutes, liveRoute } from '@millrace/pipeline'
@@ -13,6 +13,7 @@ import {
   partitionsOf,
   type SpannedConfiguration,
   StoredView,
+  WARN_AT,
 } from '@millrace/pipeline/cluster'
 import type { Clock } from '@millrace/std'
 import type { Sandboxes } from '@millrace/transformations'
@@ -24,6 +25,9 @@ import type { Part } from '../parts/part.ts'
 import { shardDeps } from '../shard-deps.ts'
 import type { ClusterEngines } from './engines.ts'
 import { decodedState } from './shard-reports.ts'
+
+/** Without a pipeline nobody looks at the budget. */
+const OLD_STATE_MS = 300_000
 
 interface ClusterViewNeeds {
   readonly engines: ClusterEngines
@@ -105,7 +109,17 @@ export function openClusterView(needs: ClusterViewNeeds): ClusterView {
     ],
     // Open streams would keep the process from stopping.
     drain: async () => live.close(),
-    checks: { readers: { trouble: () => events.trouble() ?? jobs.readerTrouble() } },
+    checks: {
+      readers: { trouble: () => events.trouble() ?? jobs.readerTrouble() },
+      // Without Postgres, `database` says so.
+      backlog: {
+        trouble: () =>
+          store.budget.state().then(
+            (state) => backlogWarning(state, clock.now()),
+            () => undefined,
+          ),
+      },
+    },
     metrics: () => whileThere(() => installationMetrics(states, store, clock)),
     async [Symbol.asyncDispose]() {
       await live.close()
@@ -114,6 +128,12 @@ export function openClusterView(needs: ClusterViewNeeds): ClusterView {
       await view.close()
     },
   }
+}
+
+/** From 80 % of the storage budget: the used share and the largest destination. */
+function backlogWarning(state: BudgetState | undefined, now: number): string | undefined {
+  if (state === undefined || state.used < WARN_AT * state.maxBytes || now - state.at > OLD_STATE_MS) return undefined
+  return `${Math.floor((state.used / state.maxBytes) * 100)} % used, most by ${state.largest}`
 }
 
 /** What waits in the whole installation. */

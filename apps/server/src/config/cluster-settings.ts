@@ -92,6 +92,7 @@ interface Given {
   readonly secretKey: unknown
   readonly serviceAdminPassword: unknown
   readonly ownerToken: unknown
+  readonly backlogMaxBytes: number | undefined
   readonly roles: ReadonlySet<ProcessRole>
 }
 
@@ -119,6 +120,12 @@ export function wrongTogether(given: Given, env: Environment): WrongSetting[] {
   }
   if (given.ownerToken === undefined) {
     missing('MILLRACE_OWNER_TOKEN', `24 to 200 printable characters without spaces or colons, ${ofAll}`)
+  }
+  if (given.backlogMaxBytes === undefined) {
+    missing(
+      'MILLRACE_BACKLOG_MAX_MB',
+      'a whole number from 0 to 1073741824 (0: no bound), because a cluster has no volume to halve',
+    )
   }
   return wrong
 }

@@ -172,6 +172,7 @@ const CLUSTER = {
   MILLRACE_SECRET_KEY: '0f'.repeat(32),
   SERVICE_ADMIN_PASSWORD: 'twelve-characters',
   MILLRACE_OWNER_TOKEN: 'owner-0123456789-0123456789',
+  MILLRACE_BACKLOG_MAX_MB: '1024',
 }
 
 test('a cluster needs Kafka and Postgres together, and the error names both', () => {
@@ -185,13 +186,14 @@ test('a cluster needs Kafka and Postgres together, and the error names both', ()
   )
 })
 
-test('a cluster generates no secret: each must be given', () => {
+test('a cluster generates no secret and has no volume: each must be given', () => {
   const { MILLRACE_KAFKA_BROKERS, MILLRACE_POSTGRES_URL } = CLUSTER
   const message = messageOf({ MILLRACE_KAFKA_BROKERS, MILLRACE_POSTGRES_URL })
   expect(message.split('\n').map((line) => line.split(';')[0])).toEqual([
     'MILLRACE_SECRET_KEY is not set',
     'SERVICE_ADMIN_PASSWORD is not set',
     'MILLRACE_OWNER_TOKEN is not set',
+    'MILLRACE_BACKLOG_MAX_MB is not set',
   ])
 })
 

@@ -184,7 +184,8 @@ const SERVER = {
   ...SCHEMA_SETTINGS,
   ...CLUSTER_SETTINGS,
   backlogMaxBytes: optionalNumber('MILLRACE_BACKLOG_MAX_MB', {
-    purpose: 'Maximum size of waiting events and open dead letters on disk, in MB. Default: half of the volume.',
+    purpose:
+      'Maximum size of waiting events and open dead letters on disk, in MB. Default: half of the volume; a cluster needs it.',
     from: 0,
     to: 1_073_741_824,
     factor: MB,

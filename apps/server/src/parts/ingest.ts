@@ -30,6 +30,8 @@ interface IngestNeeds {
   /** Receives parsed records, so that the pipeline does not parse them again. */
   readonly parsed: NonNullable<GatewayOptions['parsed']>
   readonly ending: Ending
+  /** The number of gateways that share the rate limit of a source; absent: this one alone. */
+  readonly gateways?: () => number
   /** URL of this server on its own machine. */
   readonly baseUrl: string
   readonly clock: Clock
@@ -64,6 +66,7 @@ export function openIngest(needs: IngestNeeds): IngestPart {
     ),
     obstacle: () => acceptance.obstacle(),
     addressOf: (request) => callers.holder(request),
+    gateways: needs.gateways,
     limits: {
       maxBodyBytes: settings.maxBodyBytes,
       maxEventBytes: settings.maxEventBytes,

@@ -44,6 +44,8 @@ export interface LaneOptions {
   readonly prepare: (event: LaneEvent) => Prepared
   /** Reads payloads from the log; undefined for events that the log has lost. */
   readonly load: (events: readonly LaneEvent[]) => Promise<LaneEvent['payload'][]>
+  /** Why a log may have lost events. Default: a segment was damaged. */
+  readonly lostReason?: string | undefined
   /** As `PayloadsOptions.loadHistories`. */
   readonly loadHistories: (events: readonly LaneEvent[]) => Promise<readonly RequestHistory[][]>
   /** Called when the lane has room for more events. */

@@ -4,7 +4,10 @@ import { deadLetterOf, journeyOf } from './event-writes.ts'
 import type { LaneEvent } from './lane-event.ts'
 import type { LaneOptions } from './lane-options.ts'
 
-export type RecorderOptions = Pick<LaneOptions, 'destinationId' | 'clock' | 'outcomes' | 'onOutcome' | 'logger'>
+export type RecorderOptions = Pick<
+  LaneOptions,
+  'destinationId' | 'clock' | 'outcomes' | 'onOutcome' | 'logger' | 'lostReason'
+>
 
 /** Records the outcomes of one lane, and notifies statistics and the live view. */
 export class OutcomeRecorder {
@@ -43,7 +46,7 @@ export class OutcomeRecorder {
 
   /** The log has lost the event. */
   lost(event: LaneEvent): void {
-    const reason = 'segment was damaged'
+    const reason = this.#options.lostReason ?? 'segment was damaged'
     this.#write(event, 'expired', null, reason)
     this.#tell('expired', event, 0, 0, reason)
   }

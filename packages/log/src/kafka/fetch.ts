@@ -2,6 +2,7 @@ import { fetchV12, IS_CONTROL, Reader, type RecordsBatch } from '@platformatic/k
 import type { Offset } from '../event-log.ts'
 import type { FramedRecord } from '../frames.ts'
 import type { KafkaConnections } from './connections.ts'
+import { ruleOf } from './dedup-header.ts'
 import type { PartitionPlaces } from './partition-places.ts'
 import type { RecordChunk } from './record-chunk.ts'
 
@@ -99,9 +100,11 @@ function chunkOf(batches: readonly RecordsBatch[], end: Offset): RecordChunk | u
     if (first >= end) break
     next = first + batch.lastOffsetDelta + 1
     if ((batch.attributes & IS_CONTROL) !== 0) continue
-    for (const { offsetDelta, value } of batch.records) {
+    for (const { offsetDelta, value, headers } of batch.records) {
       if (value === null) continue
-      records.push({ offset: first + offsetDelta, bytes: value })
+      const rule = ruleOf(headers)
+      const record = { offset: first + offsetDelta, bytes: value }
+      records.push(rule === undefined ? record : { ...record, rule })
       bytes += value.length
     }
   }

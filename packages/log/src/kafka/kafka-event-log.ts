@@ -1,6 +1,6 @@
 import { type EventRecord, eventCount } from '@millrace/protocol'
 import type { Clock } from '@millrace/std'
-import type { Dedup } from '../dedup.ts'
+import type { Dedup, DuplicateMarks, RuledRecord, RulesRead } from '../dedup.ts'
 import type {
   Append,
   EventLog,
@@ -13,7 +13,7 @@ import type {
   Stream,
   Tally,
 } from '../event-log.ts'
-import { frame, recordOf } from '../frames.ts'
+import { type FramedRecord, frame, recordOf } from '../frames.ts'
 import { addToTally } from '../tally.ts'
 import { type KafkaAddress, KafkaConnections } from './connections.ts'
 import { KafkaWriter } from './kafka-writer.ts'
@@ -47,6 +47,8 @@ export interface KafkaEventLogOptions {
   readonly tailCacheBytes?: number
   /** Of records that far reads fetched. Default 16 MB. */
   readonly farCacheBytes?: number
+  /** Which events are duplicates, as the owners of the partitions decided. Absent: none is. */
+  readonly marks?: DuplicateMarks
 }
 
 /**
@@ -70,7 +72,7 @@ export class KafkaEventLog implements EventLog, LogWriter {
   readonly #commitListeners = new Set<(partition: number, stream: Stream) => void>()
   /** The first record of a partition does not change until retention deletes it. */
   readonly #oldest = new Map<number, { readonly offset: Offset; readonly acceptedAt: number }>()
-  readonly #retentionMs: number
+  readonly #marks: DuplicateMarks | undefined
   #isClosed = false
 
   /**
@@ -117,7 +119,7 @@ export class KafkaEventLog implements EventLog, LogWriter {
     this.#clock = clock
     this.#places = places
     this.#watch = new TopicWatch(connections!, topics, clock)
-    this.#retentionMs = options.retentionMs
+    this.#marks = options.marks
     this.#follower = new TailFollower({
       connections: following!,
       places,
@@ -148,10 +150,10 @@ export class KafkaEventLog implements EventLog, LogWriter {
     })
   }
 
-  /** @param dedup not used: whoever reads the partition decides which events are duplicates, in the order of the log. */
-  append(home: number, stream: Stream, record: EventRecord, _dedup?: Dedup): Promise<Offset> {
+  /** @param dedup travels with the record: the reader that owns the partition decides in the order of the log. */
+  append(home: number, stream: Stream, record: EventRecord, dedup?: Dedup): Promise<Offset> {
     try {
-      return this.#writer.append(this.#places.partitionOf(home, stream), record)
+      return this.#writer.append(this.#places.partitionOf(home, stream), record, dedup)
     } catch (error) {
       return Promise.reject(error)
     }
@@ -159,7 +161,9 @@ export class KafkaEventLog implements EventLog, LogWriter {
 
   /** All go into the same produce, if it has room; the brokers store them by partition. */
   appendAll(appends: readonly Append[]): Promise<Offset[]> {
-    return Promise.all(appends.map(({ partition, stream, record }) => this.append(partition, stream, record)))
+    return Promise.all(
+      appends.map(({ partition, stream, record, dedup }) => this.append(partition, stream, record, dedup)),
+    )
   }
 
   check(): Promise<void> {
@@ -209,7 +213,8 @@ export class KafkaEventLog implements EventLog, LogWriter {
 
   async read(partition: number, stream: Stream, from: Offset, maxBytes: number): Promise<ReadResult> {
     if (!this.#holds(partition, stream)) return { records: [], next: Math.max(from, this.end(partition)) }
-    const { records, next, gap } = await this.#reader.forward(partition, from, maxBytes)
+    const { records: found, next, gap } = await this.#reader.forward(partition, from, maxBytes)
+    const records = await this.#marked(partition, found)
     const decoded: StoredRecord[] = []
     for (const record of records) {
       try {
@@ -224,23 +229,34 @@ export class KafkaEventLog implements EventLog, LogWriter {
     return gap === undefined ? result : { ...result, gap }
   }
 
+  /** As `read`, for the owner of a partition who decides: only the records with a rule, not decoded. */
+  async readRules(partition: number, from: Offset, maxBytes: number): Promise<RulesRead> {
+    const { records, next } = await this.#reader.forward(partition, from, maxBytes)
+    return { records: records.filter((record): record is RuledRecord => record.rule !== undefined), next }
+  }
+
   async readBack(partition: number, before: Offset, maxBytes: number): Promise<FramedResult> {
     const { records, next } = await this.#reader.backward(partition, before, maxBytes)
-    return { frames: frame(records), next }
+    return { frames: frame(await this.#marked(partition, records)), next }
   }
 
   async scan(partition: number, from: Offset, maxBytes: number): Promise<FramedResult> {
     const { records, next } = await this.#reader.forward(partition, from, maxBytes)
-    return { frames: frame(records), next }
+    return { frames: frame(await this.#marked(partition, records)), next }
   }
 
   async get(partition: number, offsets: readonly Offset[]): Promise<(StoredRecord | undefined)[]> {
-    const found: (StoredRecord | undefined)[] = []
-    for (const offset of offsets) {
-      const record = await this.#reader.get(partition, offset)
-      found.push(record && recordOf(record))
-    }
-    return found
+    const found: (FramedRecord | undefined)[] = []
+    for (const offset of offsets) found.push(await this.#reader.get(partition, offset))
+    const marked = await this.#marked(
+      partition,
+      found.filter((record) => record !== undefined),
+    )
+    const records = new Map(marked.map((record) => [record.offset, record]))
+    return offsets.map((offset) => {
+      const record = records.get(offset)
+      return record && recordOf(record)
+    })
   }
 
   /** Reads the whole range: Kafka counts nothing. */
@@ -250,10 +266,10 @@ export class KafkaEventLog implements EventLog, LogWriter {
     const end = Math.min(to, this.end(partition))
     for (let at = from; at < end; ) {
       const { records, next } = await this.#reader.forward(partition, at, TALLY_BYTES)
-      for (const record of records) {
+      for (const record of await this.#marked(partition, records)) {
         if (record.offset >= end) break
-        const { header } = recordOf(record)
-        addToTally(tally, header.sourceId, eventCount(header), record.bytes.length)
+        const { header, duplicates } = recordOf(record)
+        addToTally(tally, header.sourceId, eventCount(header) - (duplicates?.size ?? 0), record.bytes.length)
       }
       at = next
     }
@@ -281,7 +297,8 @@ export class KafkaEventLog implements EventLog, LogWriter {
 
   /** Records older than half of the topics' retention: whoever still needs them copies them now. */
   async oldestUnit(partition: number): Promise<OffsetRange | undefined> {
-    const to = await this.#reader.storedFrom(partition, this.#clock.now() - this.#retentionMs / 2)
+    if (this.retention.retentionMs === Number.POSITIVE_INFINITY) return undefined
+    const to = await this.#reader.storedFrom(partition, this.#clock.now() - this.retention.retentionMs / 2)
     const from = this.#reader.first(partition)
     return from < to ? { from, to } : undefined
   }
@@ -317,6 +334,19 @@ export class KafkaEventLog implements EventLog, LogWriter {
     await this.#writer.close()
     this.#follower.close()
     this.#reader.close()
+  }
+
+  async #marked(partition: number, records: readonly FramedRecord[]): Promise<readonly FramedRecord[]> {
+    if (this.#marks === undefined || records.length === 0) return records
+    const marks = await this.#marks.of(
+      partition,
+      records.map(({ offset }) => offset),
+    )
+    if (marks.size === 0) return records
+    return records.map((record) => {
+      const duplicates = marks.get(record.offset)
+      return duplicates === undefined ? record : { ...record, duplicates }
+    })
   }
 
   #holds(partition: number, stream: Stream): boolean {

@@ -1,5 +1,6 @@
 import { type EventRecord, encodedSize, encodeRecord } from '@millrace/protocol'
 import type { Clock, Timer } from '@millrace/std'
+import type { DedupRule } from '../dedup.ts'
 import { LogUnavailableError, type Offset } from '../event-log.ts'
 import type { KafkaConnections } from './connections.ts'
 import { type Produced, Producer } from './producer.ts'
@@ -14,11 +15,12 @@ const PROBE_INTERVAL_MS = 1_000
 const FRESH_MS = 2_000
 /** What Kafka adds to a batch, and to each of its records. */
 const BATCH_OVERHEAD_BYTES = 61
-const RECORD_OVERHEAD_BYTES = 32
+const RECORD_OVERHEAD_BYTES = 64
 
 interface Waiting {
   readonly partition: number
   readonly bytes: Buffer
+  readonly rule: DedupRule | undefined
   readonly deadline: number
   readonly resolve: (offset: Offset) => void
   readonly reject: (error: LogUnavailableError) => void
@@ -76,7 +78,7 @@ export class KafkaWriter {
   }
 
   /** @throws LogUnavailableError */
-  append(partition: number, record: EventRecord): Promise<Offset> {
+  append(partition: number, record: EventRecord, rule?: DedupRule): Promise<Offset> {
     const { trouble } = this
     if (trouble !== undefined) return Promise.reject(new LogUnavailableError(trouble))
     const size = encodedSize(record)
@@ -89,7 +91,7 @@ export class KafkaWriter {
     const bytes = Buffer.allocUnsafe(size)
     encodeRecord(record, bytes, 0)
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ partition, bytes, deadline: clock.monotonic() + DEADLINE_MS, resolve, reject })
+      this.#waiting.push({ partition, bytes, rule, deadline: clock.monotonic() + DEADLINE_MS, resolve, reject })
       this.#plan()
     })
   }
@@ -128,8 +130,7 @@ export class KafkaWriter {
     if (group.length === 0) return this.#onIdle()
     this.#isProducing = true
     const byPartition = Map.groupBy(group, ({ partition }) => partition)
-    const records = new Map([...byPartition].map(([partition, each]) => [partition, each.map(({ bytes }) => bytes)]))
-    const produced = await this.#producer.produce(records, group[0]!.deadline)
+    const produced = await this.#producer.produce(byPartition, group[0]!.deadline)
     this.#isProducing = false
     this.#settle(byPartition, produced)
     if (this.#waiting.length > 0) this.#plan()

@@ -237,6 +237,8 @@ export class LogReader {
           await this.refresh([partition], 'first')
           if (from >= this.first(partition)) break
           from = this.first(partition)
+          // The topic has deleted everything.
+          if (from >= this.end(partition)) return { from, next: from, records: [], bytes: 0 }
           continue
         }
         if (!isPassing(fetched.code)) break

@@ -1,7 +1,9 @@
 import type { Clock } from '@millrace/std'
 import { initProducerIdV4, NumericMap, ProduceAcks, produceV9 } from '@platformatic/kafka'
+import type { DedupRule } from '../dedup.ts'
 import type { Offset } from '../event-log.ts'
 import type { KafkaConnections } from './connections.ts'
+import { headersOf } from './dedup-header.ts'
 import { CODES, codeName, isPassing } from './kafka-errors.ts'
 import type { PartitionPlaces } from './partition-places.ts'
 
@@ -12,8 +14,8 @@ const RETRY_MS = 250
 const REPLICATION_MS = 4_000
 const SEQUENCES = 2 ** 31
 
-/** Encoded records of one partition, which Kafka stores as one batch. */
-export type ProduceGroup = readonly Buffer[]
+/** Encoded records of one partition with their rules for duplicates, which Kafka stores as one batch. */
+export type ProduceGroup = readonly { readonly bytes: Buffer; readonly rule: DedupRule | undefined }[]
 
 export type Produced =
   | { readonly kind: 'stored'; readonly first: Offset }
@@ -121,7 +123,10 @@ export class Producer {
   async #request(leader: number, partitions: readonly number[], groups: ReadonlyMap<number, ProduceGroup>) {
     const messages = partitions.flatMap((partition) => {
       const { topic, index } = this.#places.placeOf(partition)
-      return groups.get(partition)!.map((value) => ({ topic, partition: index, value }))
+      return groups.get(partition)!.map(({ bytes, rule }) => {
+        const headers = rule === undefined ? {} : { headers: headersOf(rule) }
+        return { topic, partition: index, value: bytes, ...headers }
+      })
     })
     const options = { ...this.#identity!, sequences: this.#sequences, compression: this.#compression }
     const answer = await this.#connections.call(

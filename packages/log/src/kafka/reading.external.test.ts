@@ -3,6 +3,8 @@ import { systemClock } from '@millrace/std'
 import { produceV9 } from '@platformatic/kafka'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { noteOf, readAll, readAllBack, scanAll, testRecord } from '../conformance.ts'
+import type { StoredRecord } from '../event-log.ts'
+import { duplicateBytes, framedRecords } from '../frames.ts'
 import type { KafkaCluster } from '../kafka-brokers/index.ts'
 import { KafkaConnections } from './connections.ts'
 import { deleteRecords } from './testing/delete-records.ts'
@@ -103,7 +105,7 @@ test('what retention deleted is told as a gap to who was there, and is nowhere e
   await using log = await openLog(kafka, { prefix })
   for (let i = 0; i < 10; i++) await log.append(0, 'live', testRecord('source-a', `${i}`))
   await using reader = await openLog(kafka, { prefix })
-  await deleteBefore(`${prefix}.live`, 6)
+  await deleteRecords({ brokers: kafka.addresses }, systemClock, { topic: `${prefix}.live`, index: 0, before: 6 })
   await using newcomer = await openLog(kafka, { prefix })
   for (const each of [reader, newcomer]) {
     const result = await each.read(0, 'live', 2, 1)
@@ -114,7 +116,7 @@ test('what retention deleted is told as a gap to who was there, and is nowhere e
     expect((await each.oldest(0))?.offset).toBe(6)
     expect((await each.tally(0, 'live', { from: 0, to: 10 })).get('source-a')?.events).toBe(4)
   }
-  await deleteBefore(`${prefix}.live`, 10)
+  await deleteRecords({ brokers: kafka.addresses }, systemClock, { topic: `${prefix}.live`, index: 0, before: 10 })
   await using late = await openLog(kafka, { prefix })
   expect(await late.read(0, 'live', 3, 1_000)).toEqual({ records: [], next: 10, gap: { from: 3, to: 10 } })
   expect(await late.oldest(0)).toBeUndefined()
@@ -185,9 +187,52 @@ async function fetchedRecords(work: () => Promise<void>): Promise<number> {
   return records
 }
 
-function deleteBefore(topic: string, before: number): Promise<void> {
-  return deleteRecords({ brokers: kafka.addresses }, systemClock, { topic, index: 0, before })
-}
+test('the rule for duplicates travels with a record, and every read shows the marks of its owner', async () => {
+  const prefix = newPrefix()
+  const marked = new Map([[1, duplicateBytes([0])]])
+  const marks = { of: (partition: number) => (partition === 0 ? marked : new Map()) }
+  await using writer = await openLog(kafka, { prefix, partitions: 2, compression: 'lz4' })
+  await using log = await openLog(kafka, { prefix, marks })
+  const rules = [{ windowMs: 60_000 }, undefined, { attempt: 'exit' }, { attempt: 'repeat' }] as const
+  for (const [i, rule] of rules.entries()) await writer.append(0, 'live', testRecord('source-a', `${i}`), rule)
+  await writer.appendAll([
+    { partition: 1, stream: 'backfill', record: testRecord('source-b', 'x'), dedup: { windowMs: 5 } },
+  ])
+  await log.readEnds()
+  const { records, next } = await log.readRules(0, 0, 1e6)
+  expect([next, records.map(({ offset, rule }) => [offset, rule])]).toEqual([
+    4,
+    [
+      [0, rules[0]],
+      [2, rules[2]],
+      [3, rules[3]],
+    ],
+  ])
+  expect((await log.readRules(3, 0, 1e6)).records.map(({ rule }) => rule)).toEqual([{ windowMs: 5 }])
+  const marksOf = (found: readonly (StoredRecord | undefined)[]) => {
+    return found.map((record) => record?.duplicates && [...record.duplicates])
+  }
+  expect(marksOf((await log.read(0, 'live', 0, 1e6)).records)).toEqual([undefined, [0], undefined, undefined])
+  expect(marksOf(await log.get(0, [1, 3]))).toEqual([[0], undefined])
+  for (const { frames } of [await log.scan(0, 0, 1e6), await log.readBack(0, 4, 1e6)]) {
+    const found = [...framedRecords(frames)].sort((a, b) => a.offset - b.offset)
+    expect(marksOf(found)).toEqual([undefined, [0], undefined, undefined])
+  }
+  expect((await log.tally(0, 'live', { from: 0, to: 4 })).get('source-a')?.events).toBe(3)
+})
+
+test('a record that a topic deleted is gone at once, also for a process that did not follow it', async () => {
+  const prefix = newPrefix()
+  await using writer = await openLog(kafka, { prefix })
+  await using log = await openLog(kafka, { prefix })
+  for (let i = 0; i < 3; i++) await writer.append(0, 'live', testRecord('source-a', `${i}`))
+  await log.readEnds()
+  await deleteRecords({ brokers: kafka.addresses }, systemClock, { topic: `${prefix}.live`, index: 0, before: 3 })
+  const startedAt = performance.now()
+  expect(await log.get(0, [1])).toEqual([undefined])
+  expect(performance.now() - startedAt).toBeLessThan(5_000)
+  expect((await log.scan(0, 0, 1e6)).next).toBe(3)
+})
 
 /** A millisecond that has passed, before the next record. */
 async function afterNow(): Promise<number> {

@@ -65,10 +65,15 @@ export class BackedLog implements LogReader {
   }
 
   async tally(partition: number, stream: Stream, range: OffsetRange): Promise<Tally> {
-    const tally = await this.#log.tally(partition, stream, range)
-    if (range.from >= (this.#kept.get(partition)?.to ?? 0)) return tally
+    const keptTo = this.#kept.get(partition)?.to ?? 0
+    if (range.from >= keptTo) return this.#log.tally(partition, stream, range)
+    // The log of a cluster still holds what was copied.
     const sum: Tally = new Map()
-    const kept = await this.#store.tallyKept({ partition, stream: STREAMS.indexOf(stream), ...range })
+    const kept = await this.#store.tallyKept({
+      ...{ partition, stream: STREAMS.indexOf(stream) },
+      ...{ from: range.from, to: Math.min(range.to, keptTo) },
+    })
+    const tally = range.to <= keptTo ? [] : await this.#log.tally(partition, stream, { from: keptTo, to: range.to })
     for (const [sourceId, { events, bytes }] of [...tally, ...kept]) addToTally(sum, sourceId, events, bytes)
     return sum
   }

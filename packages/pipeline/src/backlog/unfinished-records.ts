@@ -6,6 +6,8 @@ import type { BackedLog } from './backed-log.ts'
 
 /** Bytes read and copied in one transaction: small, because outcomes wait for it. */
 const READ_BYTES = 1024 * 1024
+/** Records that are read and copied together. */
+const TOGETHER = 100
 
 export interface UnfinishedRecordsOptions {
   readonly backed: BackedLog
@@ -23,9 +25,9 @@ export async function keepUnfinished(
   { from, to }: OffsetRange,
   { backed, store, deliveries }: UnfinishedRecordsOptions,
 ): Promise<number> {
-  const isUnfinished = unfinishedIn(partition, { from, to }, [...deliveries()])
+  const { isUnfinished, first } = unfinishedIn(partition, { from, to }, [...deliveries()])
   let copied = 0
-  for (let at = from; at < to; ) {
+  for (let at = first; at < to; ) {
     const { frames, next } = await backed.scan(partition, at, READ_BYTES)
     const records = [...framedRecords(frames)].filter((record) => record.offset < to && isUnfinished(record))
     if (records.length > 0) await store.backlog.keepRecords({ partition, records: records.map(keptRecord) })
@@ -38,6 +40,36 @@ export async function keepUnfinished(
 }
 
 /**
+ * Copies the records of events of log replays that lie before an offset: a replay may take events up after their range was
+ * copied.
+ *
+ * @param known offsets that are copied already; receives the new ones.
+ */
+export async function keepReplayed(
+  partition: number,
+  before: number,
+  known: Set<number>,
+  { backed, store, deliveries }: UnfinishedRecordsOptions,
+): Promise<void> {
+  const wanted = new Set<number>()
+  for (const { lane } of deliveries()) {
+    for (const { partition: of, offset, replayed } of lane.unfinished()) {
+      const isOfLog = replayed !== undefined && replayed.letterId === undefined
+      if (isOfLog && of === partition && offset < before) wanted.add(offset)
+    }
+  }
+  for (const offset of known) if (!wanted.has(offset)) known.delete(offset)
+  const fresh = [...wanted].filter((offset) => !known.has(offset))
+  for (let at = 0; at < fresh.length; at += TOGETHER) {
+    const offsets = fresh.slice(at, at + TOGETHER)
+    const records = (await backed.get(partition, offsets)).filter((record) => record !== undefined)
+    if (records.length > 0) await store.backlog.keepRecords({ partition, records: records.map(keptRecord) })
+    for (const offset of offsets) known.add(offset)
+  }
+  if (fresh.length > 0) await backed.refresh()
+}
+
+/**
  * The events that are unfinished now. Copies of events that finish later are wasted; finished events do not start
  * again.
  */
@@ -45,7 +77,7 @@ function unfinishedIn(
   partition: number,
   { from, to }: OffsetRange,
   deliveries: readonly DestinationDelivery[],
-): (record: StoredRecord) => boolean {
+): { readonly isUnfinished: (record: StoredRecord) => boolean; readonly first: number } {
   const takenUp = new Set<number>()
   for (const { lane } of deliveries) {
     for (const { partition: of, offset, replayed } of lane.unfinished()) {
@@ -57,7 +89,9 @@ function unfinishedIn(
     activity: feed.activity,
     cursors: STREAMS.map((_, stream) => feed.cursor(partition, stream).offset),
   }))
-  return ({ offset, header }) => {
+  const places = [...readers.flatMap(({ cursors }) => cursors), ...takenUp]
+  const first = places.reduce((least, place) => Math.min(least, place), Number.POSITIVE_INFINITY)
+  const isUnfinished = ({ offset, header }: StoredRecord) => {
     const stream = STREAMS.indexOf(streamOf(header))
     return (
       takenUp.has(offset) ||
@@ -66,6 +100,7 @@ function unfinishedIn(
       })
     )
   }
+  return { isUnfinished, first: Math.max(from, first) }
 }
 
 function keptRecord(record: StoredRecord): KeptRecord {

@@ -1,16 +1,21 @@
+export { EXPIRY_REASON } from '../backlog/backlog-expiry.ts'
 export { DeliveryStates, type StateSources } from '../delivery/delivery-state.ts'
 export { DeadLetters } from '../events/dead-letters.ts'
 export { partitionsOf } from '../following/configuration.ts'
 export { Spans } from '../following/spans.ts'
 export type { ShardState } from '../host/shard.ts'
-export { LogScan } from '../jobs/log-scan.ts'
+export { LogScan, type ScannedLog } from '../jobs/log-scan.ts'
+export { BudgetHolder, WARN_AT } from './budget/budget-holder.ts'
+export { BudgetOrders } from './budget/budget-orders.ts'
 export { ClusterEventList } from './cluster-event-list.ts'
 export { ClusterLive } from './cluster-live.ts'
 export type { ClusterLog } from './cluster-log.ts'
+export { DuplicateCounts } from './duplicates/duplicate-counts.ts'
+export { OwnedMarks } from './duplicates/owned-marks.ts'
+export type { HeldShard } from './held-shard.ts'
 export { JobDesk } from './job-desk.ts'
 export { JobLead } from './job-lead.ts'
 export {
-  type HeldShard,
   isConfigured,
   OwnedShards,
   type OwnedShardsOptions,

@@ -1,11 +1,25 @@
-import { type DeliveryStore, type DestinationLimits, LocalMemoryBudget, type Span } from '@millrace/delivery'
+import {
+  type DeliveryStore,
+  type DestinationLimits,
+  type DuplicateStore,
+  LocalMemoryBudget,
+  type PlaceStore,
+  type Span,
+} from '@millrace/delivery'
+import { KeyMemory } from '@millrace/log/dedup'
 import type { DeliveryMetrics } from '../delivery/delivery-metrics.ts'
 import type { Configuration } from '../following/configuration.ts'
 import { RemovalRecords } from '../following/removal-records.ts'
 import type { Removed } from '../following/removals.ts'
+import { Spans } from '../following/spans.ts'
 import { Pipeline } from '../pipeline.ts'
 import type { ShardDeps } from '../pipeline-options.ts'
-import { type ClusterLog, logOfShards, partitionsOfShard } from './cluster-log.ts'
+import { type ClusterLog, logOfShard, partitionsOfShard } from './cluster-log.ts'
+import { DecisionWriter } from './duplicates/decision-writer.ts'
+import type { OwnedMarks } from './duplicates/owned-marks.ts'
+import { ShardDedup } from './duplicates/shard-dedup.ts'
+import type { HeldShard } from './held-shard.ts'
+import { KeptPayloads, LOG_CUT, type StartingDestination } from './kept/kept-payloads.ts'
 import { leasedLimits } from './leased-limits.ts'
 import type { ShardLease } from './shard-lease.ts'
 
@@ -18,7 +32,11 @@ export interface SpannedConfiguration {
 export interface OwnedShardsOptions
   extends Omit<ShardDeps, 'log' | 'store' | 'memory' | 'limitsOf' | 'onDelivered' | 'onReplayEnded' | 'metrics'> {
   readonly log: ClusterLog
-  readonly store: DeliveryStore
+  readonly store: DeliveryStore & { readonly duplicates: DuplicateStore; readonly places: PlaceStore }
+  /** Those that the log shows. */
+  readonly marks: OwnedMarks
+  /** Called once for each record with duplicates. */
+  readonly onDuplicates: (sourceId: string, acceptedAt: number, count: number) => void
   readonly metrics: DeliveryMetrics
   readonly memoryBytes: number
   /** The limits of each destination, for all its lanes in this process. */
@@ -40,15 +58,10 @@ export type ShardChange =
   | { readonly kind: 'begun'; readonly shard: HeldShard }
   | { readonly kind: 'ending'; readonly shard: HeldShard; readonly isLost: boolean }
 
-/** A shard that delivers in this process. */
-export interface HeldShard {
-  readonly lease: ShardLease
-  readonly pipeline: Pipeline
-}
-
 /** A shard from its claim on; the pipeline follows when it has begun. */
 interface Claimed {
   readonly lease: ShardLease
+  dedup: ShardDedup | undefined
   pipeline: Pipeline | undefined
   readonly unfollow: (() => void)[]
   isEnding: boolean
@@ -65,6 +78,10 @@ interface Claimed {
 export class OwnedShards {
   readonly #options: OwnedShardsOptions
   readonly #log: ClusterLog
+  readonly #decisions: DecisionWriter
+  readonly #kept: KeptPayloads
+  /** Deduplication keys of all shards. */
+  readonly #keys = new KeyMemory()
   readonly #memory: LocalMemoryBudget
   readonly #claimed = new Map<number, Claimed>()
   /** By number, shards that have ended here and still leave: the next claim of the same shard waits for it. */
@@ -76,7 +93,13 @@ export class OwnedShards {
 
   constructor(options: OwnedShardsOptions) {
     this.#options = options
-    this.#log = logOfShards(options.log)
+    this.#log = options.log
+    this.#decisions = new DecisionWriter(options.store.duplicates, options.clock, options.logger)
+    this.#kept = new KeptPayloads({
+      ...{ log: options.log, store: options.store, clock: options.clock, logger: options.logger },
+      shards: () => this.shards,
+      onCut: (destinationId, count) => options.metrics.outcome(destinationId, 'expired', count, LOG_CUT),
+    })
     this.#memory = new LocalMemoryBudget(options.memoryBytes)
     this.#removals = new RemovalRecords({ ...options, partitions: () => this.partitions })
   }
@@ -84,7 +107,7 @@ export class OwnedShards {
   /** Those that deliver, by number. */
   get shards(): readonly HeldShard[] {
     const begun = [...this.#claimed.values()].filter((each): each is Claimed & HeldShard => {
-      return each.pipeline !== undefined && !each.isEnding
+      return each.dedup !== undefined && each.pipeline !== undefined && !each.isEnding
     })
     return begun.sort((a, b) => a.lease.number - b.lease.number)
   }
@@ -112,13 +135,15 @@ export class OwnedShards {
     // What this process did under an earlier lease must not be written under this one.
     await this.#leaving.get(lease.number)
     if (lease.signal.aborted) return
-    const claimed: Claimed = { lease, pipeline: undefined, unfollow: [], isEnding: false, begun: Promise.resolve() }
+    const claimed: Claimed = {
+      ...{ lease, dedup: undefined, pipeline: undefined, unfollow: [], isEnding: false, begun: Promise.resolve() },
+    }
     this.#claimed.set(lease.number, claimed)
     lease.signal.addEventListener('abort', () => this.#lose(claimed), { once: true })
     claimed.begun = this.#begin(claimed)
     await claimed.begun
     if (claimed.isEnding) return
-    await this.#options.onShards({ kind: 'begun', shard: { lease, pipeline: claimed.pipeline! } })
+    await this.#options.onShards({ kind: 'begun', shard: heldShard(claimed)! })
   }
 
   async #begin(claimed: Claimed): Promise<void> {
@@ -130,7 +155,14 @@ export class OwnedShards {
     const newest = await this.#options.newest()
     await this.#recordForgotten(stored, newest.configuration, lease.number)
     if (claimed.isEnding) return
-    const pipeline = await Pipeline.start(this.#optionsOf(lease, newest))
+    const { store, marks, onDuplicates, clock, logger } = this.#options
+    claimed.dedup = await ShardDedup.open({
+      ...{ shard: lease.number, log: this.#log, store: store.duplicates, writer: this.#decisions, memory: this.#keys },
+      ...{ marks, onDuplicates, clock, logger },
+    })
+    await this.#kept.begin(partitionsOfShard(lease.number, this.#log), await this.#startsOf(newest))
+    if (claimed.isEnding) return
+    const pipeline = await Pipeline.start(this.#optionsOf(lease, claimed.dedup, newest))
     await this.#inTurn(async () => {
       const latest = this.#latest
       if (latest !== undefined && latest.configuration.revision > newest.configuration.revision) {
@@ -140,18 +172,58 @@ export class OwnedShards {
     })
   }
 
+  /** Where the destinations of a claimed shard go on. */
+  async #startsOf({ configuration, spans: stored }: SpannedConfiguration): Promise<StartingDestination[]> {
+    const positions = await this.#options.store.outcomes.positions()
+    const spans = new Spans(this.#log, stored)
+    const { homes } = this.#log
+    return [...configuration.destinations.keys()].map((id) => ({
+      id,
+      activity: spans.activityOf(id),
+      startOf: (partition) => {
+        const stream = partition < homes ? 0 : 1
+        const row = positions.find(
+          (each) => each.reader === id && each.partition === partition && each.stream === stream,
+        )
+        return row?.position.offset ?? spans.firstConnected(id, partition).offset
+      },
+    }))
+  }
+
   /** Ends a shard in order: no new attempts, calls in flight end, outcomes are written. */
   async stop(lease: ShardLease): Promise<void> {
     const claimed = this.#claimed.get(lease.number)
     if (claimed?.lease !== lease || claimed.isEnding) return
     claimed.isEnding = true
-    const { pipeline } = claimed
-    if (pipeline !== undefined) {
-      await this.#options.onShards({ kind: 'ending', shard: { lease, pipeline }, isLost: false })
-      await pipeline.stop(this.#deadline())
+    const held = heldShard(claimed)
+    if (held !== undefined) {
+      await this.#options.onShards({ kind: 'ending', shard: held, isLost: false })
+      await held.pipeline.stop(this.#deadline())
       await this.#options.store.flush()
     }
+    await claimed.dedup?.close({ isLost: false })
     this.#forget(claimed)
+  }
+
+  /** Resolves when everything is decided on duplicates that a partition of this process held at the call. */
+  async decided(partition: number): Promise<void> {
+    await this.#claimed.get(partition % this.#log.homes)?.dedup?.caughtUp(partition)
+  }
+
+  /** Why a shard cannot look for duplicates; undefined if all can. */
+  dedupTrouble(): string | undefined {
+    return this.shards.map(({ dedup }) => dedup.trouble()).find((trouble) => trouble !== undefined)
+  }
+
+  /** What topics deleted too early, for /health; undefined: nothing. */
+  retentionWarning(): string | undefined {
+    return this.#kept.warning()
+  }
+
+  /** After all shards have ended. */
+  async close(): Promise<void> {
+    await this.#kept.stop()
+    await this.#decisions.stop()
   }
 
   /** Passes a configuration on to all shards; resolves when they follow it. */
@@ -207,13 +279,13 @@ export class OwnedShards {
 
   /** The lease is lost: nothing of the shard may be sent or written from here on. */
   #lose(claimed: Claimed): void {
-    const { lease, pipeline } = claimed
+    const { lease } = claimed
     const wasEnding = claimed.isEnding
     claimed.isEnding = true
-    if (pipeline !== undefined && !wasEnding) {
-      void this.#options.onShards({ kind: 'ending', shard: { lease, pipeline }, isLost: true })
-    }
+    const held = heldShard(claimed)
+    if (held !== undefined && !wasEnding) void this.#options.onShards({ kind: 'ending', shard: held, isLost: true })
     this.#forget(claimed)
+    void claimed.dedup?.close({ isLost: true })
     const left = this.#leave(claimed, this.#leaving.get(lease.number))
     this.#leaving.set(lease.number, left)
     void left.finally(() => {
@@ -227,6 +299,7 @@ export class OwnedShards {
       await earlier
       // It may just be beginning.
       await claimed.begun.catch(() => {})
+      await claimed.dedup?.close({ isLost: true })
       await claimed.pipeline?.stop(Promise.resolve())
       await this.#options.store.flush()
     } catch (error) {
@@ -241,7 +314,7 @@ export class OwnedShards {
     for (const unfollow of claimed.unfollow) unfollow()
   }
 
-  #optionsOf(lease: ShardLease, { configuration, spans }: SpannedConfiguration) {
+  #optionsOf(lease: ShardLease, dedup: ShardDedup, { configuration, spans }: SpannedConfiguration) {
     const { store, limits, clock, random, live, metrics, onReplayEnded, logger, ...rest } = this.#options
     const { findModule, sourceClass, newClient, userCode, userAgent } = rest
     const spansOf: DeliveryStore['spans'] = {
@@ -251,13 +324,15 @@ export class OwnedShards {
     }
     return {
       ...{ findModule, sourceClass, newClient, userCode, userAgent, clock, random, live, metrics, logger },
-      log: this.#log,
+      log: logOfShard(this.#log, lease.number, dedup),
       store: storeOfShard(store, spansOf),
       memory: this.#memory,
       limitsOf: (id: string) => leasedLimits(limits.of(id), lease, clock),
       onDelivered: () => {},
       onReplayEnded: (jobId: string, destinationId: string) => onReplayEnded(lease.number, jobId, destinationId),
       partitions: partitionsOfShard(lease.number, this.#log),
+      lostReason: LOG_CUT,
+      onGap: this.#kept.onGap,
       configuration,
     }
   }
@@ -272,6 +347,11 @@ export class OwnedShards {
     this.#configuring = done.catch(() => {})
     return done
   }
+}
+
+/** Undefined until it has begun. */
+function heldShard({ lease, dedup, pipeline }: Claimed): HeldShard | undefined {
+  return dedup === undefined || pipeline === undefined ? undefined : { lease, dedup, pipeline }
 }
 
 /** Whether a configuration has the resource of a span. */

@@ -5,7 +5,7 @@ import type { Configuration } from '../following/configuration.ts'
 import type { JobDeps } from '../jobs/job-context.ts'
 import { JobRun } from '../jobs/job-run.ts'
 import type { LogScan } from '../jobs/log-scan.ts'
-import type { HeldShard } from './owned-shards.ts'
+import type { HeldShard } from './held-shard.ts'
 import { Turns } from './turns.ts'
 
 const LOOK_MS = 1_000

@@ -9,10 +9,11 @@ import type {
   ShardStore,
 } from '@millrace/delivery'
 import type { DestinationModule } from '@millrace/destinations'
-import type { LogReader } from '@millrace/log'
+import type { LogReader, OffsetRange } from '@millrace/log'
 import type { Clock, Logger } from '@millrace/std'
 import type { LogTallies } from '../backlog/log-tallies.ts'
 import type { LiveSink } from '../events/live-view.ts'
+import type { Activity } from '../following/activity.ts'
 import type { ConfiguredDestination } from '../following/configuration.ts'
 import type { ParsedRecords } from '../reading/parsed-records.ts'
 import type { LiveUserCodeAccess } from '../stages/live-user-code.ts'
@@ -48,8 +49,14 @@ export interface DeliveryDeps {
     status: number,
     durationMs: number,
   ) => void
+  /** A destination had not read a range that the log no longer has; resolves when that is recorded. */
+  readonly onGap?: OnGap | undefined
+  /** Why the log may have lost events; absent: a segment was damaged. */
+  readonly lostReason?: string | undefined
   readonly logger: Logger
 }
+
+export type OnGap = (destinationId: string, activity: Activity, partition: number, gap: OffsetRange) => Promise<void>
 
 /** @param options `maxAnswerBytes` for a destination whose code reads answers. */
 export type NewClient = (options: { readonly maxAnswerBytes?: number }) => OutboundClient

@@ -80,7 +80,7 @@ export class DestinationDelivery {
   }
 
   #newLane(): Lane {
-    const { store, clock, random, memory, limitsOf, metrics, logger, onDelivered } = this.#deps
+    const { store, clock, random, memory, limitsOf, metrics, logger, onDelivered, lostReason } = this.#deps
     const { id } = this.#destination
     return new Lane({
       destinationId: id,
@@ -95,6 +95,7 @@ export class DestinationDelivery {
       prepare: (event) => this.#prepare(event),
       mask: (text) => this.#stages.maskingOf([]).text(text),
       load: (events) => this.#load(events),
+      lostReason,
       loadHistories: (events) => store.outcomes.histories({ destinationId: id, events: events.map(waitingPlace) }),
       onRoom: () => this.feed.pull(),
       onAttempt: (answerClass) => metrics.attempt(id, answerClass),
@@ -111,7 +112,7 @@ export class DestinationDelivery {
 
   /** @param waiting at or after the starting point. */
   #newFeed(activity: Activity, { start, resumed }: StartingPoint, waiting: StartingPoint['resumed']['waiting']): Feed {
-    const { log, partitions, clock, parsed, metrics, tailAt, backfillEnd } = this.#deps
+    const { log, partitions, clock, parsed, metrics, tailAt, backfillEnd, onGap } = this.#deps
     const { id } = this.#destination
     return new Feed({
       lane: this.lane,
@@ -132,6 +133,7 @@ export class DestinationDelivery {
         metrics.outcome(id, 'filtered', 1, reason)
         this.#show(event, sourceId, 'filtered', reason)
       },
+      onGap: onGap && ((partition, gap) => onGap(id, this.feed.activity, partition, gap)),
       onDuplicate: (event, sourceId) => this.#show(event, sourceId, 'duplicate', null),
       onError: (error) => {
         this.#tellOfLog(error)

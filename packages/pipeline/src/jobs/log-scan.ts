@@ -9,6 +9,8 @@ const READ_BYTES = 256 * 1024
 /** The binary search ends here; the remaining records are read one by one. */
 const NEAR_OFFSETS = 64
 
+export type ScannedLog = Pick<EventLog, 'scan' | 'oldest' | 'end' | 'deletedBefore' | 'damaged'>
+
 export interface ScanOf {
   readonly partition: number
   readonly selection: LogSelection
@@ -33,13 +35,13 @@ export class RangeLostError extends Error {
  * wait.
  */
 export class LogScan {
-  readonly #log: EventLog
+  readonly #log: ScannedLog
   readonly #thread: ReaderThread<ScanCalls>
   #underWay = 0
 
   /** @param onThreadEnd called when its thread ended; the thread restarts. */
   constructor(
-    log: EventLog,
+    log: ScannedLog,
     store: Pick<DeliveryStore, 'outcomePort'>,
     clock: Clock,
     onThreadEnd: (error: Error) => void,

@@ -7,7 +7,7 @@ import {
   type LaneOutcomes,
   type Position,
 } from '@millrace/delivery'
-import { type LogReader, STREAMS, type StoredRecord } from '@millrace/log'
+import { type LogReader, type OffsetRange, STREAMS, type StoredRecord } from '@millrace/log'
 import { hash53, type StoredEvent } from '@millrace/protocol'
 import type { Activity } from '../following/activity.ts'
 import type { ParsedRecords } from './parsed-records.ts'
@@ -49,6 +49,8 @@ export interface FeedOptions {
   readonly onFiltered: (event: StoredEvent, sourceId: string, reason: FilterReason) => void
   /** Duplicate of an earlier event: not delivered. */
   readonly onDuplicate: (event: StoredEvent, sourceId: string) => void
+  /** The log no longer has a range that this reader had not read; resolves when that is recorded. */
+  readonly onGap?: ((partition: number, gap: OffsetRange) => Promise<void>) | undefined
   readonly onError: (error: Error) => void
 }
 
@@ -307,12 +309,13 @@ export class Feed {
   /** @returns whether the cursor moved. */
   async #pullStream(partition: number, stream: number, feed: StreamFeed, most: number): Promise<boolean> {
     const before = feed.cursor
-    const { records, next } = await this.#options.log.read(
+    const { records, next, gap } = await this.#options.log.read(
       partition,
       STREAMS[stream]!,
       before.offset,
       this.#readBytes(),
     )
+    if (gap !== undefined) await this.#options.onGap?.(partition, gap)
     // The events that were read may have been given up meanwhile.
     if (this.#isClosed || feed.cursor !== before) return !this.#isClosed
     let left = most

@@ -50,6 +50,7 @@ export class DemoCluster implements AsyncDisposable {
 
     const ownerToken = `demo-${randomBytes(18).toString('base64url')}`
     const settings: Environment = {
+      MILLRACE_BACKLOG_MAX_MB: '1024',
       ...env,
       MILLRACE_HOST: '127.0.0.1',
       MILLRACE_PORT: '0',

@@ -1,5 +1,6 @@
 import type { ControlPlane } from '@millrace/control-plane'
-import { CatalogHolder, type ReadDecisions, StoredCatalog } from '@millrace/schema-catalog/cluster'
+import { PostgresStoredDuplicates } from '@millrace/delivery/postgres'
+import { CatalogHolder, StoredCatalog } from '@millrace/schema-catalog/cluster'
 import type { Clock } from '@millrace/std'
 import { catalogLimits, catalogSources } from '../../catalog/catalog-sources.ts'
 import { schemaMetrics } from '../../catalog/schema-api.ts'
@@ -21,17 +22,15 @@ interface CatalogCountingNeeds {
   readonly logger: ServerLogger
 }
 
-/** Owners decide nothing: every event is counted. @see contracts/cluster.md §3 [K17] */
-const ALL_DISTINCT: ReadDecisions = async (_partition, _from, to) => ({ to, duplicates: new Map() })
-
 /** Counts for the schema catalog while this process holds its lease; otherwise it stands by. @see contracts/cluster.md §8 */
 export async function openCatalogCounting(needs: CatalogCountingNeeds): Promise<Part> {
   const { settings, folder, engines, member, controlPlane, faults, clock, logger } = needs
   const { leases } = member
+  const duplicates = new PostgresStoredDuplicates(engines.delivery)
   const holder = new CatalogHolder({
     stored: new StoredCatalog(engines.delivery),
     log: engines.log,
-    decisions: ALL_DISTINCT,
+    decisions: (partition, from, to) => duplicates.decisions(partition, from, to),
     limits: catalogLimits(settings),
     file: folder.file('catalog.db'),
     threadFile: new URL('./counter-thread.ts', import.meta.url),

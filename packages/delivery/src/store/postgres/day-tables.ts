@@ -2,8 +2,8 @@ import type { PostgresPool, Queries } from '@millrace/postgres'
 
 export const DAY_MS = 24 * 3_600_000
 /** Tables that have one partition for each day. */
-export type DayTable = 'block' | 'message_hashes'
-const DAY_TABLES: readonly DayTable[] = ['block', 'message_hashes']
+export type DayTable = 'block' | 'message_hashes' | 'dedup_keys'
+const DAY_TABLES: readonly DayTable[] = ['block', 'message_hashes', 'dedup_keys']
 /** Writers wait at most this long for the removal of a day; a day that is in use is removed by a later call. */
 const DROP_TIMEOUT_MS = 500
 

@@ -7,5 +7,6 @@ export {
 } from './configuration-spans.ts'
 export type { RecentOutcome, RecentOutcomes } from './outcomes/recent-outcomes.ts'
 export { PostgresDeliveryStore, type PostgresDeliveryStoreOptions } from './postgres-delivery-store.ts'
+export { PostgresStoredDuplicates } from './postgres-duplicates.ts'
 export { deliverySchema } from './schema.ts'
 export { type StoredPosition, storedPositions } from './stored-positions.ts'

@@ -20,8 +20,11 @@ import { RecentOutcomes } from './outcomes/recent-outcomes.ts'
 import { RecordedOutcomes } from './outcomes/recorded-outcomes.ts'
 import { soughtOutcomes } from './outcomes/sought-reader.ts'
 import { PostgresBacklog } from './postgres-backlog.ts'
+import { PostgresBudget } from './postgres-budget.ts'
+import { PostgresDuplicates } from './postgres-duplicates.ts'
 import { PostgresFigures } from './postgres-figures.ts'
 import { PostgresMessages } from './postgres-messages.ts'
+import { PostgresPlaces } from './postgres-places.ts'
 import { PostgresRuns } from './postgres-runs.ts'
 import { PostgresSpans } from './postgres-spans.ts'
 import { PostgresStatistics } from './postgres-statistics.ts'
@@ -59,6 +62,9 @@ export class PostgresDeliveryStore implements DeliveryStore {
   readonly messages
   readonly runs
   readonly figures
+  readonly duplicates
+  readonly places
+  readonly budget
   /** How long the flushes took, those that failed included. */
   readonly flushSeconds = new Histogram(FLUSH_SECONDS)
   readonly #pool: PostgresPool
@@ -99,6 +105,9 @@ export class PostgresDeliveryStore implements DeliveryStore {
     this.spans = new PostgresSpans(transactions, fence)
     this.messages = new PostgresMessages({ transactions, names, fence, days, clock })
     this.runs = new PostgresRuns(transactions, process)
+    this.duplicates = new PostgresDuplicates({ transactions, names, fence, days, clock })
+    this.budget = new PostgresBudget(transactions, names, fence)
+    this.places = new PostgresPlaces(transactions, names, fence)
     this.figures = new PostgresFigures(transactions, names, fence)
     this.#retention = new TraceRetention(transactions, days, clock)
     this.#flushes = new FlushWriter({ pool, names, days, blocks, fence, clock, writer, process })

@@ -213,6 +213,31 @@ const SPAN_REVISION = `
   CREATE TABLE span_revision (id bigint PRIMARY KEY CHECK (id = 1), revision bigint NOT NULL, ends bigint[] NOT NULL);
 `
 
+const DUPLICATES = `
+  -- Records with duplicates, as the owner of the partition decided: indexes as u16.
+  CREATE TABLE duplicate (
+    partition bigint NOT NULL, "offset" bigint NOT NULL, indexes bytea NOT NULL, PRIMARY KEY (partition, "offset")
+  );
+  -- Recently seen deduplication keys of each shard, in the order of their writing, by day as the blocks.
+  CREATE SEQUENCE dedup_keys_number;
+  CREATE TABLE dedup_keys (
+    day bigint NOT NULL, shard bigint NOT NULL, number bigint NOT NULL, kind text NOT NULL, last_at bigint NOT NULL,
+    entries bytea NOT NULL,
+    PRIMARY KEY (day, shard, number)
+  ) PARTITION BY LIST (day);
+  ALTER TABLE dedup_keys ALTER COLUMN entries SET STORAGE EXTERNAL;
+`
+
+const BUDGET = `
+  -- The storage budget as its holder saw it last, and what the owners of shards have to give up.
+  CREATE TABLE backlog_state (
+    id bigint PRIMARY KEY CHECK (id = 1), used bigint NOT NULL, max_bytes bigint NOT NULL, largest text, at bigint NOT NULL
+  );
+  CREATE TABLE backlog_order (
+    destination bigint NOT NULL, shard bigint NOT NULL, bytes bigint NOT NULL, PRIMARY KEY (destination, shard)
+  );
+`
+
 /**
  * The tables of the delivery store. Later releases only add steps: two releases run side by side.
  *
@@ -226,5 +251,7 @@ export const deliverySchema: SchemaPart = {
     { name: 'revision of the spans', up: (queries) => queries.rows(SPAN_REVISION) },
     { name: 'limits of destinations', up: (queries) => queries.rows(LIMIT_TABLES) },
     { name: 'statistics of several processes', up: (queries) => queries.rows(STATISTICS) },
+    { name: 'duplicates', up: (queries) => queries.rows(DUPLICATES) },
+    { name: 'storage budget', up: (queries) => queries.rows(BUDGET) },
   ],
 }

@@ -5,6 +5,7 @@ import { LaneEvent } from '../../lane/lane-event.ts'
 import { letter, NOW, wait } from '../conformance/store-place.ts'
 import type { DeliveryStore } from '../delivery-store.ts'
 import { FencedError } from '../shard-fence.ts'
+import type { PostgresDeliveryStore } from './postgres-delivery-store.ts'
 import { deliveryTestSchema, HeldShards, openStore, setEpoch, written } from './testing/store-under-test.ts'
 
 const facts = { sourceId: 's1', acceptedAt: NOW, sizeBytes: 10, userKey: 0, anonymousKey: 0 }
@@ -74,7 +75,8 @@ test('every call that writes state of a shard is fenced: under a lost epoch it w
   const part = { jobId: 'j1', destinationId: 'd1', partition: 1, place: [1, 0], isAtEnd: true }
   const letters = { jobId: 'j1', destinationId: 'd1', partitions, limit: 1, at: NOW }
   const span = { kind: 'connection', resource: 'c1', partition: 1, fromOffset: 3, toOffset: null } as const
-  const calls: Record<string, (store: DeliveryStore) => Promise<unknown>> = {
+  const decided = { shard: 1, positions: [[1, 9]], duplicates: [], keys: [] } as const
+  const calls: Record<string, (store: PostgresDeliveryStore) => Promise<unknown>> = {
     expireRange: ({ outcomes }) => outcomes.expireRange({ ...expired, fromOffset: 5 }),
     expireWaiting: ({ outcomes }) =>
       outcomes.expireWaiting({ destinationId: 'd1', partition: 1, before: 9, inFlight: [], ranges: [expired] }),
@@ -98,6 +100,9 @@ test('every call that writes state of a shard is fenced: under a lost epoch it w
       const job = { id: 'j2', ratePerSecond: 1, createdBy: 'x', at: NOW }
       return jobs.createOfLetter({ letterId: rows[0]!.id, job, partitions })
     },
+    duplicates: ({ duplicates }) => duplicates.write([decided]),
+    places: ({ places }) => places.write({ reader: 'r1', partition: 1, offset: 9 }),
+    budgetOrder: ({ budget }) => budget.done({ destinationId: 'd1', shard: 1, bytes: 1 }),
     writeSpans: ({ spans }) =>
       spans.write({ put: [{ ...span, sourceId: 's1', destinationId: 'd1', fromOffset: 7 }], remove: [] }),
     removeSpans: ({ spans }) => spans.write({ put: [], remove: [span] }),
@@ -120,6 +125,7 @@ test('every call that writes state of a shard is fenced: under a lost epoch it w
     await store.jobs.createOfLetters({ ...job, id: 'j0', selection: { filter: {} }, destinationIds: ['d1'] })
     await store.jobs.takeLetters({ ...letters, jobId: 'j0' })
     await store.jobs.change({ id: 'j0', from: ['queued'], to: 'done', at: NOW })
+    await pool.query(`INSERT INTO backlog_order SELECT id, 1, 5 FROM name WHERE name = 'd1'`)
     const before = await contents(pool)
 
     await setEpoch(pool, 1, 2)

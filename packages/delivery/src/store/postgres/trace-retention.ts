@@ -13,6 +13,8 @@ const MAX_JOBS = 10_000
 /** A process that wrote nothing for this long has ended. */
 const WRITER_KEPT_MS = 7 * DAY_MS
 const HOUR_MS = 3_600_000
+/** Before the present day; clocks of processes differ a little. */
+const KEYS_KEPT_DAYS = 2
 const STATS_KEPT_MS = { long: 7 * DAY_MS, short: HOUR_MS } as const
 
 /**
@@ -61,6 +63,7 @@ class RetentionRun {
   async carryOut({ finalBefore, logOldest, maxBytes }: TidyRequest): Promise<void> {
     await this.#dropOld(finalBefore)
     await this.#dropGone(logOldest)
+    await this.#dropKeys()
     await this.#dropMost(maxBytes)
     await this.#run('DELETE FROM delivered_by_hour WHERE hour < $1', [Math.floor(finalBefore / HOUR_MS)])
     await this.#run(DROP_JOBS, [finalBefore])
@@ -92,6 +95,7 @@ class RetentionRun {
   async #dropGone(logOldest: TidyRequest['logOldest']): Promise<void> {
     for (const { partition, offset } of logOldest) {
       await this.#run('DELETE FROM outcome_range WHERE partition = $1 AND to_offset < $2', [partition, offset])
+      await this.#run('DELETE FROM duplicate WHERE partition = $1 AND "offset" < $2', [partition, offset])
     }
     for (const { day } of await this.#days.list('message_hashes')) {
       if (day >= this.#today) break
@@ -104,6 +108,13 @@ class RetentionRun {
         [JSON.stringify(logOldest)],
       )
       if (!row!.isNeeded) await this.#days.drop('message_hashes', day, this.#begin)
+    }
+  }
+
+  /** No window is longer than a day. */
+  async #dropKeys(): Promise<void> {
+    for (const { day } of await this.#days.list('dedup_keys')) {
+      if (day < this.#today - KEYS_KEPT_DAYS) await this.#days.drop('dedup_keys', day, this.#begin)
     }
   }
 

@@ -5,10 +5,11 @@ import { messageHash } from '@millrace/protocol'
 import { ManualClock, randomFrom } from '@millrace/std'
 import { afterAll, expect, test } from 'vitest'
 import { testRecord } from '../../conformance.ts'
+import { Attempts } from '../../dedup/attempts.ts'
+import { DedupWindow } from '../../dedup/dedup-window.ts'
 import { type BatchAttempt, type Dedup, MAX_DEDUP_WINDOW_MS } from '../../dedup.ts'
 import { LogFolders, openLog } from '../log-folders.ts'
 import type { SqliteEventLog } from '../sqlite-event-log.ts'
-import { Attempts } from './attempts.ts'
 
 /* contracts/ingest.md §5 [D139]: the same decision for every reader, after restarts and crashes. */
 
@@ -238,7 +239,7 @@ test('a source with a window decides by it alone', async () => {
 })
 
 test('exit batches are remembered however many other first attempts there are', () => {
-  const attempts = new Attempts(1_000)
+  const attempts = new Attempts((_kind, keepMs) => new DedupWindow(keepMs, 1_000))
   const keys = (from: number, count: number) => {
     const all = Buffer.alloc(count * 8)
     for (let i = 0; i < count; i++) all.writeUInt32LE(from + i, i * 8)

@@ -1,11 +1,11 @@
 import { decodeRecord } from '@millrace/protocol/record'
+import { type AttemptEntry, Attempts } from '../../dedup/attempts.ts'
+import { addEntries, CommitDedup, lastAcceptedAt } from '../../dedup/commit-dedup.ts'
+import type { DecidedCommit } from '../../dedup/decided-commit.ts'
+import { DEDUP_ENTRY_BYTES, DedupWindow, MAX_DEDUP_ENTRIES } from '../../dedup/dedup-window.ts'
 import { MAX_DEDUP_WINDOW_MS } from '../../dedup.ts'
 import type { Offset } from '../../event-log.ts'
 import type { Commit } from '../segments/commit.ts'
-import { type AttemptEntry, Attempts } from './attempts.ts'
-import { addEntries, CommitDedup, lastAcceptedAt } from './commit-dedup.ts'
-import type { DecidedCommit } from './decided-commit.ts'
-import { DEDUP_ENTRY_BYTES, DedupWindow, MAX_DEDUP_ENTRIES } from './dedup-window.ts'
 
 /** The keys that the segments hold. */
 export interface StoredKeys {

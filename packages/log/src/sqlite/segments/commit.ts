@@ -1,6 +1,6 @@
+import type { DecidedCommit } from '../../dedup/decided-commit.ts'
 import type { DedupRule } from '../../dedup.ts'
 import type { Offset } from '../../event-log.ts'
-import type { DecidedCommit } from '../dedup/decided-commit.ts'
 import type { StreamNumber } from './stream-number.ts'
 
 export interface EncodedRecord {

@@ -55,9 +55,27 @@ export class DedupWindow {
     return this.#count
   }
 
+  /** Acceptance time of the oldest entry; Infinity if there is none. */
+  get oldestAt(): number {
+    return this.#count === 0 ? Number.POSITIVE_INFINITY : this.#at[this.#first]!
+  }
+
+  /** Puts new entries into the table now, not with the next search. */
+  index(): void {
+    if (this.#indexed < this.#count) this.#index()
+  }
+
+  /** Makes room for entries of other windows. */
+  evictOldest(): void {
+    this.#removeFirst()
+    if (this.#count < this.#capacity / 4 && this.#capacity > FIRST_CAPACITY) {
+      this.#resize(Math.max(FIRST_CAPACITY, Math.ceil(this.#capacity / 2)))
+    }
+  }
+
   /** Acceptance time of the last event with this key; undefined if unknown. */
   acceptedAt(low: number, high: number): number | undefined {
-    if (this.#indexed < this.#count) this.#index()
+    this.index()
     const slot = this.#slotOf(low, high)
     return this.#tags[slot] === 0 ? undefined : this.#at[this.#table[slot]!]
   }
@@ -66,7 +84,9 @@ export class DedupWindow {
   add(low: number, high: number, at: number): void {
     while (this.#count > 0 && this.#at[this.#first]! <= at - this.#keepMs) this.#removeFirst()
     if (this.#count === this.#maxEntries) this.#removeFirst()
-    if (this.#count === this.#capacity) this.#grow()
+    if (this.#count === this.#capacity) {
+      this.#resize(Math.min(this.#capacity * 2, Math.max(this.#maxEntries, FIRST_CAPACITY)))
+    }
     const place = (this.#first + this.#count) % this.#capacity
     this.#low[place] = low
     this.#high[place] = high
@@ -130,10 +150,10 @@ export class DedupWindow {
     this.#tags[gap] = 0
   }
 
-  #grow(): void {
+  #resize(capacity: number): void {
     const [low, high, at] = [this.#low, this.#high, this.#at]
     const [from, first, count] = [this.#capacity, this.#first, this.#count]
-    this.#capacity = Math.min(from * 2, Math.max(this.#maxEntries, FIRST_CAPACITY))
+    this.#capacity = capacity
     this.#low = new Uint32Array(this.#capacity)
     this.#high = new Uint32Array(this.#capacity)
     this.#at = new Float64Array(this.#capacity)

@@ -1,4 +1,4 @@
-import { type BatchAttempt, MAX_DEDUP_WINDOW_MS } from '../../dedup.ts'
+import { type BatchAttempt, MAX_DEDUP_WINDOW_MS } from '../dedup.ts'
 import { DedupWindow } from './dedup-window.ts'
 
 /** Keys of exit batches (and of events stored by a repeat), and keys of other first attempts. */
@@ -10,7 +10,8 @@ export function kindOf(attempt: BatchAttempt): AttemptKind {
   return attempt === 'first' ? 'first' : 'exit'
 }
 
-const MAX_EVENTS = 1_000_000
+/** Of each kind. */
+export const MAX_ATTEMPT_EVENTS = 1_000_000
 /** A delayed request may arrive up to this long after its repeat. */
 const LATE_MS = 600_000
 
@@ -22,6 +23,8 @@ export interface AttemptEntry {
   readonly acceptedAt: number
   readonly keys: Uint8Array
 }
+
+export type NewWindow = (kind: AttemptKind | 'repeated', keepMs: number) => DedupWindow
 
 /** Finds the last acceptance time of a key; undefined if unknown. */
 export type KeyLookup = Pick<DedupWindow, 'acceptedAt'>
@@ -38,10 +41,11 @@ export class Attempts {
   readonly #repeated: DedupWindow
   #lastRepeatAt = Number.NEGATIVE_INFINITY
 
-  constructor(maxEvents = MAX_EVENTS) {
-    const memory = () => new DedupWindow(MAX_DEDUP_WINDOW_MS, maxEvents)
-    this.#known = { exit: memory(), first: memory() }
-    this.#repeated = new DedupWindow(LATE_MS, maxEvents)
+  /** @param newWindow makes the memory of keys of one kind, which keeps each of them for a time. */
+  constructor(newWindow: NewWindow = (_kind, keepMs) => new DedupWindow(keepMs, MAX_ATTEMPT_EVENTS)) {
+    const known = (kind: AttemptKind) => newWindow(kind, MAX_DEDUP_WINDOW_MS)
+    this.#known = { exit: known('exit'), first: known('first') }
+    this.#repeated = newWindow('repeated', LATE_MS)
   }
 
   get size(): number {

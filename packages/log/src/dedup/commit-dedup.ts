@@ -1,10 +1,15 @@
 import { decodeRecord } from '@millrace/protocol/record'
-import { type DedupRule, forEachDedupKey, MAX_DEDUP_WINDOW_MS } from '../../dedup.ts'
-import type { CommitEntry } from '../segments/commit.ts'
+import { type DedupRule, forEachDedupKey, MAX_DEDUP_WINDOW_MS } from '../dedup.ts'
 import { ATTEMPT_KINDS, type AttemptKind, type Attempts, type KeyLookup, kindOf } from './attempts.ts'
 import type { DecidedCommit } from './decided-commit.ts'
 import { DEDUP_ENTRY_BYTES, DedupWindow } from './dedup-window.ts'
 import { KEY_BYTES, KeyBytes } from './key-bytes.ts'
+
+/** An encoded record with its rule; without one, none of its events is a duplicate. */
+export interface DedupEntry {
+  readonly bytes: Uint8Array
+  readonly rule?: DedupRule | undefined
+}
 
 /** Recent keys before the commit. */
 export interface KnownEvents {
@@ -23,7 +28,7 @@ export class CommitDedup {
   readonly #repeated = new KeyBytes()
 
   /** @param first offset of the commit. */
-  decide({ window, attempts }: KnownEvents, first: number, records: readonly CommitEntry[]): DecidedCommit {
+  decide({ window, attempts }: KnownEvents, first: number, records: readonly DedupEntry[]): DecidedCommit {
     this.#added.clear()
     const duplicates = new Map<number, number[]>()
     const hasRepeat = records.some(({ rule }) => isRepeat(rule))

@@ -1,0 +1,66 @@
+import { LeaseLostError } from '@millrace/postgres'
+import { TestSchema } from '@millrace/postgres/testing/test-schema'
+import { expect, test } from 'vitest'
+import { LaneEvent } from '../../lane/lane-event.ts'
+import { letter, NOW } from '../conformance/store-place.ts'
+import { deliveryTestSchema, HeldShards, openStore, setEpoch } from './testing/store-under-test.ts'
+
+const facts = { sourceId: 's1', acceptedAt: NOW, sizeBytes: 10, userKey: 0, anonymousKey: 0 }
+const LEASE = { kind: 'budget', number: 0, epoch: 1 }
+
+async function opened(schema: TestSchema) {
+  const fence = new HeldShards([
+    [0, 1],
+    [1, 1],
+  ])
+  const store = await openStore(schema, { fence })
+  for (const shard of [0, 1]) await setEpoch(store.pool, shard, 1)
+  await store.pool.query(`INSERT INTO lease (kind, number, owner, epoch) VALUES ('budget', 0, 'x', 1)`)
+  return store
+}
+
+test('what destinations hold is their open dead letters, and kept records in proportion to their waiting events', async () => {
+  await using schema = await deliveryTestSchema(TestSchema.open('budget'))
+  await using under = await opened(schema)
+  const { store } = under
+  const event = new LaneEvent({ partition: 1, stream: 0, offset: 1, index: 0 }, facts, undefined)
+  store.outcomesOf('d1').deadLetter(event, letter(1, { partition: 1, event: 'x'.repeat(500) }))
+  await store.flush()
+  const record = { stream: 0, sourceId: 's1', events: 1, duplicates: null }
+  const records = [5, 6].map((offset) => ({ ...record, offset, bytes: Buffer.alloc(1_000) }))
+  await store.backlog.keepRecords({ partition: 0, records })
+  const waiting = (destinationId: string, events: number) => {
+    return { destinationId, state: {}, waiting: [['s1', events]] as const }
+  }
+  await store.figures.write([{ shard: 0, destinations: [waiting('d1', 1), waiting('d2', 3)] }])
+  const { used, held } = await store.budget.figures(4)
+  const letterBytes = (await store.backlog.byDestination())[0]!.letterBytes
+  expect(letterBytes).toBeGreaterThanOrEqual(500)
+  expect(used).toBe(2_000 + letterBytes)
+  expect(held.toSorted((a, b) => a.destinationId.localeCompare(b.destinationId) || a.shard - b.shard)).toEqual([
+    { destinationId: 'd1', shard: 0, bytes: 500 },
+    { destinationId: 'd1', shard: 1, bytes: letterBytes },
+    { destinationId: 'd2', shard: 0, bytes: 1_500 },
+  ])
+})
+
+test('orders go to the owners of their shards, and end there; a holder that lost its lease gives none', async () => {
+  await using schema = await deliveryTestSchema(TestSchema.open('budget_orders'))
+  await using under = await opened(schema)
+  const { store, pool } = under
+  expect(await store.budget.state()).toBeUndefined()
+  const state = { used: 9, maxBytes: 10, largest: 'd1', at: NOW }
+  const orders = [
+    { destinationId: 'd1', shard: 0, bytes: 5 },
+    { destinationId: 'd1', shard: 1, bytes: 7 },
+  ]
+  await store.budget.decide(LEASE, state, orders)
+  expect(await store.budget.state()).toEqual(state)
+  expect(await store.budget.orders()).toEqual(orders)
+  expect(await store.budget.orders([1])).toEqual([orders[1]])
+  await store.budget.done(orders[1]!)
+  expect(await store.budget.orders()).toEqual([orders[0]])
+  await pool.query(`UPDATE lease SET epoch = 2 WHERE kind = 'budget'`)
+  await expect(store.budget.decide(LEASE, { ...state, used: 1 }, orders)).rejects.toBeInstanceOf(LeaseLostError)
+  expect([await store.budget.state(), await store.budget.orders()]).toEqual([state, [orders[0]]])
+})

@@ -1,0 +1,93 @@
+import { assertHeld, type HeldLease } from '@millrace/postgres'
+import type { BudgetFigures, BudgetState, BudgetStore, HeldBytes } from '../budget-store.ts'
+import type { ShardFence } from '../shard-fence.ts'
+import { assertShardsOwned } from './lease-fence.ts'
+import type { StoredNames } from './stored-names.ts'
+import type { Transactions } from './transactions.ts'
+
+/** Sums what destinations hold in Postgres, and keeps the orders of the budget's holder. */
+export class PostgresBudget implements BudgetStore<HeldLease> {
+  readonly #transactions: Transactions
+  readonly #names: StoredNames
+  readonly #fence: ShardFence | undefined
+
+  constructor(transactions: Transactions, names: StoredNames, fence: ShardFence | undefined) {
+    this.#transactions = transactions
+    this.#names = names
+    this.#fence = fence
+  }
+
+  async figures(homes: number): Promise<BudgetFigures> {
+    const { pool } = this.#transactions
+    const kept = await pool.query<{ shard: number; bytes: number }>(KEPT, [homes])
+    const letters = await pool.query<HeldRow>(LETTERS, [homes])
+    const waiting = await pool.query<WaitingRow>(WAITING)
+    const ofShard = new Map(kept.map(({ shard, bytes }) => [shard, bytes]))
+    const eventsIn = new Map<number, number>()
+    for (const { shard, events } of waiting) eventsIn.set(shard, (eventsIn.get(shard) ?? 0) + events)
+    const held = new Map<string, HeldBytes>()
+    const add = (destinationId: string, shard: number, bytes: number) => {
+      const key = `${shard} ${destinationId}`
+      if (bytes > 0) held.set(key, { destinationId, shard, bytes: (held.get(key)?.bytes ?? 0) + bytes })
+    }
+    for (const { destinationId, shard, bytes } of letters) add(destinationId, shard, bytes)
+    for (const { destinationId, shard, events } of waiting) {
+      const part = events / Math.max(1, eventsIn.get(shard)!)
+      add(destinationId, shard, Math.round((ofShard.get(shard) ?? 0) * part))
+    }
+    const used = [...kept, ...letters].reduce((sum, { bytes }) => sum + bytes, 0)
+    return { used, held: [...held.values()] }
+  }
+
+  async decide(lease: HeldLease, state: BudgetState, orders: readonly HeldBytes[]): Promise<void> {
+    const number = await this.#names.numbers(orders.map(({ destinationId }) => destinationId))
+    const rows = orders.map(({ destinationId, shard, bytes }) => ({ destination: number(destinationId), shard, bytes }))
+    await this.#transactions.write(async (queries) => {
+      await assertHeld(queries, lease)
+      await queries.run(PUT_STATE, [state.used, state.maxBytes, state.largest, state.at])
+      await queries.run(PUT_ORDERS, [JSON.stringify(rows)])
+    })
+  }
+
+  orders(shards?: readonly number[]): Promise<HeldBytes[]> {
+    return this.#transactions.pool.query<HeldRow>(ORDERS, [shards ?? null])
+  }
+
+  async done({ destinationId, shard }: HeldBytes): Promise<void> {
+    const destination = await this.#names.sought(destinationId)
+    await this.#transactions.write(async (queries) => {
+      if (this.#fence !== undefined) await assertShardsOwned(queries, this.#fence, [shard])
+      await queries.run('DELETE FROM backlog_order WHERE destination = $1 AND shard = $2', [destination, shard])
+    })
+  }
+
+  async state(): Promise<BudgetState | undefined> {
+    const rows = await this.#transactions.pool.query<BudgetState & Record<string, unknown>>(
+      'SELECT used, max_bytes AS "maxBytes", largest, at FROM backlog_state',
+    )
+    return rows[0]
+  }
+}
+
+type HeldRow = HeldBytes & Record<string, unknown>
+type WaitingRow = { readonly destinationId: string; readonly shard: number; readonly events: number }
+
+const KEPT = `
+  SELECT partition % $1 AS shard, sum(octet_length(bytes))::bigint AS bytes FROM kept_record GROUP BY partition % $1`
+const LETTERS = `
+  SELECT name.name AS "destinationId", partition % $1 AS shard, sum(letter_bytes)::bigint AS bytes
+  FROM backlog JOIN name ON name.id = destination WHERE letter_bytes > 0 GROUP BY name.name, partition % $1`
+const WAITING = `
+  SELECT name.name AS "destinationId", shard, sum(events)::bigint AS events
+  FROM shard_waiting JOIN name ON name.id = destination WHERE events > 0 GROUP BY name.name, shard`
+const PUT_STATE = `
+  INSERT INTO backlog_state (id, used, max_bytes, largest, at) VALUES (1, $1, $2, $3, $4)
+  ON CONFLICT (id) DO UPDATE SET used = excluded.used, max_bytes = excluded.max_bytes, largest = excluded.largest,
+    at = excluded.at`
+const PUT_ORDERS = `
+  INSERT INTO backlog_order (destination, shard, bytes)
+  SELECT destination, shard, bytes FROM json_to_recordset($1::json) AS row(destination bigint, shard bigint, bytes bigint)
+  ON CONFLICT (destination, shard) DO UPDATE SET bytes = excluded.bytes`
+const ORDERS = `
+  SELECT name.name AS "destinationId", shard, bytes FROM backlog_order JOIN name ON name.id = destination
+  WHERE $1::bigint[] IS NULL OR shard = ANY ($1) ORDER BY shard, destination`

@@ -1,0 +1,36 @@
+import type { PlaceStore } from '../place-store.ts'
+import type { ShardFence } from '../shard-fence.ts'
+import { assertOwned } from './lease-fence.ts'
+import { positionsAsJson, upsertPositions } from './outcomes/position-rows.ts'
+import type { StoredNames } from './stored-names.ts'
+import type { Transactions } from './transactions.ts'
+
+/** Rows of the table of positions, written by the owners of the partitions. */
+export class PostgresPlaces implements PlaceStore {
+  readonly #transactions: Transactions
+  readonly #names: StoredNames
+  readonly #fence: ShardFence | undefined
+
+  constructor(transactions: Transactions, names: StoredNames, fence: ShardFence | undefined) {
+    this.#transactions = transactions
+    this.#names = names
+    this.#fence = fence
+  }
+
+  async of(reader: string): Promise<ReadonlyMap<number, number>> {
+    const rows = await this.#transactions.pool.query<{ partition: number; offset: number }>(
+      'SELECT partition, "offset" FROM position WHERE reader = $1',
+      [await this.#names.sought(reader)],
+    )
+    return new Map(rows.map(({ partition, offset }) => [partition, offset]))
+  }
+
+  async write({ reader, partition, offset }: Parameters<PlaceStore['write']>[0]): Promise<void> {
+    const number = await this.#names.numbers([reader])
+    const position = { reader, partition, stream: 0, position: { offset, index: 0 } }
+    await this.#transactions.write(async (queries) => {
+      await assertOwned(queries, this.#fence, [partition])
+      await queries.run(upsertPositions('$1'), [positionsAsJson([position], number)])
+    })
+  }
+}
