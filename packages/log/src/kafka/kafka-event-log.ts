@@ -125,7 +125,7 @@ export class KafkaEventLog implements EventLog, LogWriter {
       places,
       clock,
       cacheBytes: options.tailCacheBytes ?? 32 * 1024 * 1024,
-      onFetched: ({ partition, end, first }) => this.#note(partition, end, first),
+      onFetched: ({ partition, end, first }) => this.#reader.note(partition, end, first),
       end: async (partition) => {
         await this.#reader.refresh([partition], 'end')
         return this.#reader.end(partition)
@@ -140,13 +140,14 @@ export class KafkaEventLog implements EventLog, LogWriter {
       cacheBytes,
       ends,
       firsts,
+      onMoved: (partition) => this.#announce(partition),
     })
     this.#writer = new KafkaWriter({
       connections: writing!,
       topics: () => this.#watch.topics,
       clock,
       compression: options.compression ?? 'none',
-      onStored: (partition, end) => this.#note(partition, end, 0),
+      onStored: (partition, end) => this.#reader.note(partition, end, 0),
     })
   }
 
@@ -353,8 +354,7 @@ export class KafkaEventLog implements EventLog, LogWriter {
     return this.#places.streamOf(partition) === stream
   }
 
-  #note(partition: number, end: Offset, first: Offset): void {
-    if (!this.#reader.note(partition, end, first)) return
+  #announce(partition: number): void {
     const stream = this.#places.streamOf(partition)
     for (const listener of this.#commitListeners) listener(partition, stream)
   }

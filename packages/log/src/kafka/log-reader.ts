@@ -28,6 +28,8 @@ export interface LogReaderOptions {
   readonly cacheBytes: number
   readonly ends: readonly Offset[]
   readonly firsts: readonly Offset[]
+  /** Called each time that this process hears of a later end, whatever told it: readers that wait must hear of every one. */
+  readonly onMoved: (partition: number) => void
 }
 
 /** A part of a partition, in order; `next` continues in the direction of the read. */
@@ -68,12 +70,12 @@ export class LogReader {
     return this.#firsts[partition]!
   }
 
-  /** A leader told where the partition ends and begins. @returns whether the end moved on. */
-  note(partition: number, end: Offset, first: Offset): boolean {
+  /** A leader told where the partition ends and begins. */
+  note(partition: number, end: Offset, first: Offset): void {
     if (first > this.#firsts[partition]!) this.#firsts[partition] = first
-    if (end <= this.#ends[partition]!) return false
+    if (end <= this.#ends[partition]!) return
     this.#ends[partition] = end
-    return true
+    this.#options.onMoved(partition)
   }
 
   /** Asks the leaders where partitions begin or end now. @throws LogUnavailableError */

@@ -44,6 +44,21 @@ test('what other processes append is announced and read in order while a partiti
   expect((await readAll(reader, 0, 'live', 50)).map(noteOf)).toEqual(['50'])
 })
 
+test('a later end is announced whatever told of it, a far read or a look at the ends: who waits must not miss it', async () => {
+  const prefix = newPrefix()
+  await using writer = await openLog(kafka, { prefix })
+  await using reader = await openLog(kafka, { prefix })
+  await writer.append(0, 'live', testRecord('source-a', '0'))
+  const announced: number[] = []
+  reader.onCommit((partition) => announced.push(reader.end(partition)))
+  await reader.readEnds()
+  expect(announced).toEqual([1])
+  // The answer to the read of the first record says where the partition ends by now.
+  await writer.append(0, 'live', testRecord('source-a', '1'))
+  await reader.read(0, 'live', 0, 1)
+  expect(announced).toEqual([1, 2])
+})
+
 test('many readers at the end of a partition fetch its records once', async () => {
   const prefix = newPrefix()
   await using writer = await openLog(kafka, { prefix })
