@@ -21,7 +21,7 @@ test('another thread reads the same from the ring as from the files, from any pl
   const damage: number[] = []
   const fault = Promise.withResolvers<Error>()
   const reader = new ThreadEventLog(log.share(), (offset) => damage.push(offset), fault.resolve)
-  for (let round = 0; round < 40; round++) {
+  for (let round = 0; round < 20; round++) {
     const appends = Array.from({ length: 1 + upTo(30) }, (_, i) => {
       const record = testRecord('source-a', `${round} ${i} ${'x'.repeat(upTo(300))}`)
       // The same event again is a duplicate.
