@@ -1,6 +1,6 @@
 import type { MessagePort } from 'node:worker_threads'
 import type { FramedResult, Offset, OffsetRange } from '../event-log.ts'
-import type { CommitSpan } from './commit-ring.ts'
+import type { CommitSpan } from './ring-frames.ts'
 import type { Commit, EncodedRecord } from './segments/commit.ts'
 import type { StreamNumber } from './segments/stream-number.ts'
 

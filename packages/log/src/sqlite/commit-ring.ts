@@ -1,23 +1,9 @@
-import { decodeRecord, type EventRecord, encodedSize, encodeRecord } from '@millrace/protocol/record'
+import { type EventRecord, encodedSize, encodeRecord } from '@millrace/protocol/record'
 import { type DedupRule, numberOfRule, ruleOfNumber } from '../dedup.ts'
 import type { Offset, StoredRecord } from '../event-log.ts'
+import { type CommitSpan, copyOf, FRAME_BYTES, FrameSearch } from './ring-frames.ts'
 import { partitionOfStream, type StreamNumber } from './segments/stream-number.ts'
-
-/*
- * A frame in the ring, numbers little-endian:
- *
- *   0  u32  length of the encoded record
- *   4  u16  its stream and partition (segments/stream-number.ts)
- *   6  u32  rule for duplicates (dedup.ts)
- *  10       the encoded record
- */
-const FRAME_BYTES = 10
-
-/** Range of a commit's frames in the ring's memory. */
-export interface CommitSpan {
-  readonly start: number
-  readonly end: number
-}
+import { SharedCommits } from './shared-commits.ts'
 
 interface Commit extends CommitSpan {
   /** Offset of its first record; undefined until the commit is stored. */
@@ -43,6 +29,8 @@ export class CommitRing {
   #oldest = 0
   #writeAt = 0
   #coveredFrom: Offset
+  /** Once other threads read the ring. */
+  #shared: SharedCommits | undefined
 
   /**
    * @param maxStoredBytes bytes of stored records that stay readable.
@@ -58,6 +46,12 @@ export class CommitRing {
 
   static framedSize(record: EventRecord): number {
     return FRAME_BYTES + encodedSize(record)
+  }
+
+  /** What other threads need to read the commits from now on. @param end one past the newest record. */
+  share(end: Offset): SharedCommits {
+    this.#shared ??= SharedCommits.from(end)
+    return this.#shared
   }
 
   /** Writes the records of a commit. They become readable with `stored`. */
@@ -85,6 +79,8 @@ export class CommitRing {
     commit.duplicates = duplicates
     this.#storedBytes += span.end - span.start
     this.#forgetWhile(() => this.#storedBytes > this.#maxStoredBytes)
+    const { start, end, count } = commit
+    this.#shared?.publish({ first, count, start, end, hasDuplicates: duplicates.size > 0 })
   }
 
   /** Removes a failed commit, which is never read. */
@@ -98,25 +94,17 @@ export class CommitRing {
    */
   read(stream: StreamNumber, from: Offset, maxBytes: number): StoredRecord[] | undefined {
     if (from < this.#coveredFrom) return undefined
-    const found: Found[] = []
-    let bytes = 0
+    const search = new FrameSearch(this.#bytes, stream, { from, to: Number.MAX_SAFE_INTEGER }, maxBytes)
+    const duplicates = new Map<Offset, readonly number[]>()
     for (let c = this.#indexOf(from); c < this.#commits.length; c++) {
-      const commit = this.#commits[c]!
-      if (commit.first === undefined) break
-      if (!commit.streams.has(stream)) continue
-      let offset = commit.first
-      for (let at = commit.start; at < commit.end; offset++) {
-        const start = at + FRAME_BYTES
-        const end = start + this.#bytes.readUInt32LE(at)
-        const isWanted = offset >= from && this.#bytes.readUInt16LE(at + 4) === stream
-        at = end
-        if (!isWanted) continue
-        if (found.length > 0 && bytes + end - start > maxBytes) return this.#copy(found, bytes)
-        bytes += end - start
-        found.push({ offset, start, end, duplicates: commit.duplicates.get(offset - commit.first) })
-      }
+      const { first, start, end, streams, duplicates: ofCommit } = this.#commits[c]!
+      if (first === undefined) break
+      if (!streams.has(stream)) continue
+      for (const [place, indexes] of ofCommit) duplicates.set(first + place, indexes)
+      if (search.search({ first, start, end }) !== true) break
     }
-    return this.#copy(found, bytes)
+    const records = search.copy()()
+    return duplicates.size === 0 ? records : records.map((each) => withDuplicates(each, duplicates.get(each.offset)))
   }
 
   /** @returns `elsewhere` if the offset is one of another partition. */
@@ -128,20 +116,8 @@ export class CommitRing {
     for (let i = commit.first; i < offset; i++) start += FRAME_BYTES + this.#bytes.readUInt32LE(start)
     const end = start + FRAME_BYTES + this.#bytes.readUInt32LE(start)
     if (partitionOfStream(this.#bytes.readUInt16LE(start + 4)) !== partition) return 'elsewhere'
-    const duplicates = commit.duplicates.get(offset - commit.first)
-    return this.#copy([{ offset, start: start + FRAME_BYTES, end, duplicates }], end - start)[0]
-  }
-
-  /** Copies records, because the ring may overwrite them. */
-  #copy(found: readonly Found[], bytes: number): StoredRecord[] {
-    const copy = Buffer.allocUnsafeSlow(bytes)
-    let at = 0
-    return found.map(({ offset, start, end, duplicates }) => {
-      const recordStart = at
-      at += this.#bytes.copy(copy, at, start, end)
-      const record = { ...decodeRecord(copy.subarray(recordStart, at)), offset }
-      return duplicates === undefined ? record : { ...record, duplicates: new Set(duplicates) }
-    })
+    const [record] = copyOf(this.#bytes, [{ offset, start: start + FRAME_BYTES, end }], end - start)()
+    return withDuplicates(record!, commit.duplicates.get(offset - commit.first))
   }
 
   #makeRoom(size: number): number {
@@ -160,6 +136,7 @@ export class CommitRing {
       this.#storedBytes -= commit.end - commit.start
       this.#coveredFrom = commit.first + commit.count
       commit = this.#commits[++this.#oldest]
+      this.#shared?.cover(this.#coveredFrom)
     }
     if (this.#oldest < 1_000) return
     this.#commits = this.#commits.slice(this.#oldest)
@@ -182,11 +159,8 @@ export class CommitRing {
 
 const NONE: Commit['duplicates'] = new Map()
 
-interface Found {
-  readonly offset: Offset
-  readonly start: number
-  readonly end: number
-  readonly duplicates: readonly number[] | undefined
+function withDuplicates(record: StoredRecord, duplicates: readonly number[] | undefined): StoredRecord {
+  return duplicates === undefined ? record : { ...record, duplicates: new Set(duplicates) }
 }
 
 /** Iterates over the frames of a commit, in the log thread. */

@@ -247,7 +247,8 @@ export class SqliteEventLog implements EventLog, LogWriter {
     const { port1, port2 } = new MessageChannel()
     // The other end sees that the port is closed, because nothing will answer it.
     this.#thread.call('connect', port1, [port1]).catch(() => port2.close())
-    return { directory: this.#directory, ends: this.#sharedEnds.memory, port: port2 }
+    const commits = this.#ring.share(this.#end).memory
+    return { directory: this.#directory, ends: this.#sharedEnds.memory, ring: this.#ring.memory, commits, port: port2 }
   }
 
   /** Reads the records at an offset that another thread could not read, so that damage is found and set aside. */

@@ -16,6 +16,8 @@ import { BackReader } from './back-reader.ts'
 import type { LookUpCalls } from './calls.ts'
 import { ForwardReader } from './forward-reader.ts'
 import { LogEnds } from './log-ends.ts'
+import { streamNumber } from './segments/stream-number.ts'
+import { SharedCommits } from './shared-commits.ts'
 
 /** A read that begins this near to the end follows the log; others are of readers that fell behind. */
 const NEAR_OFFSETS = 10_000
@@ -24,17 +26,22 @@ const NEAR_OFFSETS = 10_000
 export interface SharedLog {
   readonly directory: string
   readonly ends: SharedArrayBuffer
+  /** The ring of the newest records, and which commits it has. */
+  readonly ring: SharedArrayBuffer
+  readonly commits: SharedArrayBuffer
   readonly port: MessagePort
 }
 
 /**
- * The event log for another thread of its process: it reads the files itself, so that reading takes no time from the log
- * thread. Single records and counts are looked up there.
+ * The event log for another thread of its process: it reads the newest records from the ring that they are stored from, and
+ * others from the files, so that reading takes no time from the log thread. Single records and counts are looked up there.
  */
 export class ThreadEventLog implements LogReader {
   readonly partitions: number
   readonly homes: number
   readonly #ends: LogEnds
+  readonly #ring: Buffer
+  readonly #commits: SharedCommits
   readonly #lookUps: PortCalls<LookUpCalls>
   readonly #port: MessagePort
   readonly #newest: ForwardReader
@@ -50,7 +57,9 @@ export class ThreadEventLog implements LogReader {
    * @param onEnd called when the log thread is gone.
    */
   constructor(shared: SharedLog, onDamage: (offset: Offset) => void, onEnd: (error: Error) => void) {
-    const { directory, ends, port } = shared
+    const { directory, ends, ring, commits, port } = shared
+    this.#ring = Buffer.from(ring)
+    this.#commits = new SharedCommits(commits)
     this.#ends = new LogEnds(ends)
     this.partitions = this.#ends.partitions
     this.homes = this.partitions
@@ -68,6 +77,8 @@ export class ThreadEventLog implements LogReader {
   async read(partition: number, stream: Stream, from: Offset, maxBytes: number): Promise<ReadResult> {
     const end = this.end(partition)
     if (from >= end) return { records: [], next: from }
+    const newest = this.#commits.read(this.#ring, streamNumber(partition, stream), from, end, maxBytes)
+    if (newest !== undefined) return newest
     const reader = end - from <= NEAR_OFFSETS ? this.#newest : this.#older
     return reader.read(partition, stream, from, end, maxBytes)
   }
