@@ -180,7 +180,7 @@ test('a removal goes on while its holder works at it, however long that takes', 
   const first = cluster.hold()
   const copy = cluster.copy({ requestMs: 400 })
   await cluster.append(400, 'x'.repeat(20_000))
-  expect(await totals(copy)).toBe(400)
+  await expect.poll(() => totals(copy), { timeout: 20_000 }).toBe(400)
   await cluster.pool.query(`
     CREATE FUNCTION slow() RETURNS trigger AS $$ BEGIN PERFORM pg_sleep(0.2); RETURN NEW; END $$ LANGUAGE plpgsql;
     CREATE TRIGGER slow BEFORE INSERT ON catalog_snapshot FOR EACH ROW EXECUTE FUNCTION slow()`)
