@@ -1,4 +1,4 @@
-import { Modal } from '@mantine/core'
+import { getDefaultZIndex, Modal } from '@mantine/core'
 import { useSession } from '../../api/session.ts'
 import { pageTexts } from '../../texts.ts'
 import styles from './sign-in.module.css'
@@ -15,6 +15,8 @@ export function SignInOverPage() {
       closeOnEscape={false}
       closeOnClickOutside={false}
       size={400}
+      // Also over what was opened after it, as the search with its shortcut.
+      zIndex={getDefaultZIndex('overlay')}
       title="Sign in"
     >
       <p className={styles.over}>{pageTexts.signedOut}</p>
