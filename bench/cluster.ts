@@ -92,7 +92,7 @@ export class BenchCluster implements AsyncDisposable {
     }
   }
 
-  /** Transactions that Postgres has ended, whoever began them. */
+  /** Transactions that Postgres has ended, of all its clients. */
   async transactions(): Promise<number> {
     const logger = { warn: () => {} }
     const { url } = this.postgres

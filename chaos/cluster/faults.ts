@@ -7,7 +7,7 @@ import type { NetworkNamespace } from './private-network.ts'
 
 /** A gateway answers within 10 s; its health names the trouble then. */
 const TROUBLE_MS = 20_000
-/** Until somebody starts again what was killed, at most; in full, some leases expire meanwhile. */
+/** The longest time that a killed process stays away. In the full form some leases expire in that time. */
 const AWAY_LEASES = { short: 0.3, full: 1.5 }
 
 /** One way to break a running cluster, which is whole again afterwards. */

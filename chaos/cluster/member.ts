@@ -44,7 +44,7 @@ export class Member {
     return this.#product?.isRunning === true && this.#product.url !== ''
   }
 
-  /** How often it has ended though nobody ended it. */
+  /** How often it has ended without a signal of this program. */
   get endings(): number {
     return this.#endings
   }

@@ -26,7 +26,7 @@ import { type ClusterEngines, type ClusterSettings, openEngines } from './engine
 import { FollowedConfiguration } from './followed-configuration.ts'
 import { joinAsGateway } from './gateway-count.ts'
 import { joinWithLeases } from './lease-member.ts'
-import { missingParts } from './missing.ts'
+import { noBackups } from './no-backups.ts'
 import { openClusterOperations, openStatistics } from './operations.ts'
 import { PostgresHealth } from './postgres-health.ts'
 import { SharedAuthorizations } from './shared/shared-authorizations.ts'
@@ -177,7 +177,7 @@ function controlParts(
   stats: Parameters<typeof openClusterOperations>[1],
   refusals: SharedRefusals,
 ): Part[] {
-  return [openClusterOperations(needs, stats, refusals), openTesting(shared), missingParts()]
+  return [openClusterOperations(needs, stats, refusals), openTesting(shared), noBackups()]
 }
 
 /** The log as a gateway writes it. */

@@ -26,7 +26,7 @@ import { shardDeps } from '../shard-deps.ts'
 import type { ClusterEngines } from './engines.ts'
 import { decodedState } from './shard-reports.ts'
 
-/** Without a pipeline nobody looks at the budget. */
+/** Without a pipeline process the budget is not checked. */
 const OLD_STATE_MS = 300_000
 
 interface ClusterViewNeeds {

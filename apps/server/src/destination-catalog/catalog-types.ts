@@ -133,7 +133,7 @@ function remoteRequest(request: CatalogRequest): RemoteRequest {
     url,
     headers,
     body: bodyIsBase64 ? Buffer.from(body, 'base64') : body,
-    /** Only people read it: it is made when somebody looks at the request. */
+    /** People read it: it is made when they open the request. */
     get object() {
       return capturedObject(request)
     },

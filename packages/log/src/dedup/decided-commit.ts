@@ -4,9 +4,9 @@ import type { AttemptEntry } from './attempts.ts'
 export interface DecidedCommit {
   /** Indexes of duplicates by the record's place in the commit; only records with duplicates. */
   readonly duplicates: ReadonlyMap<number, readonly number[]>
-  /** Keys of the other events of sources with a window, written with the records. */
+  /** Keys of the other events of sources with a window. */
   readonly entries: Uint8Array
-  /** Keys of the other events of attempts, written with the records. */
+  /** Keys of the other events of attempts. */
   readonly attempts: readonly AttemptEntry[]
   /** Keys of all events of repeats, and the time of the last one; undefined without any. */
   readonly repeated: { readonly acceptedAt: number; readonly keys: Uint8Array } | undefined

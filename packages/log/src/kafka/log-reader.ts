@@ -28,7 +28,7 @@ export interface LogReaderOptions {
   readonly cacheBytes: number
   readonly ends: readonly Offset[]
   readonly firsts: readonly Offset[]
-  /** Called each time that this process hears of a later end, whatever told it: readers that wait must hear of every one. */
+  /** Called each time that this process learns of a later end, from any answer of a broker: waiting readers need each of them. */
   readonly onMoved: (partition: number) => void
 }
 

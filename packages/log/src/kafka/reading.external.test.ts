@@ -44,7 +44,7 @@ test('what other processes append is announced and read in order while a partiti
   expect((await readAll(reader, 0, 'live', 50)).map(noteOf)).toEqual(['50'])
 })
 
-test('a later end is announced whatever told of it, a far read or a look at the ends: who waits must not miss it', async () => {
+test('a later end is announced, also if a far read or a look at the ends found it: waiting readers need each of them', async () => {
   const prefix = newPrefix()
   await using writer = await openLog(kafka, { prefix })
   await using reader = await openLog(kafka, { prefix })

@@ -96,7 +96,7 @@ test('a holder that has not noticed the loss of its lease writes nothing any mor
   const copy = cluster.copy()
   const sent = await cluster.append(10)
   expect(await totals(copy)).toBe(sent)
-  // Another member claims it, and nobody tells this one.
+  // Another member claims it, and this one does not hear of that.
   await cluster.pool.query(`UPDATE lease SET epoch = 2, owner = 'other' WHERE kind = 'catalog'`)
   const before = await cluster.everything()
   const more = await cluster.append(10)

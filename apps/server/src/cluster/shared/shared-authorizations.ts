@@ -43,7 +43,7 @@ export class SharedAuthorizations implements PendingAuthorizations {
   }
 }
 
-/** Whoever reads the table cannot finish an authorization. */
+/** Stored in place of the state: a reader of the table cannot finish an authorization. */
 function digestOf(state: string): Buffer {
   return createHash('sha256').update(state).digest()
 }
