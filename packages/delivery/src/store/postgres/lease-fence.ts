@@ -71,7 +71,12 @@ export async function assertOwned(
 }
 
 /** As `assertOwned`, for shards by their numbers. @throws FencedError */
-export async function assertShardsOwned(queries: Queries, fence: ShardFence, shards: Iterable<number>): Promise<void> {
+export async function assertShardsOwned(
+  queries: Queries,
+  fence: ShardFence | undefined,
+  shards: Iterable<number>,
+): Promise<void> {
+  if (fence === undefined) return
   refuseLost(fence, await lostOf(queries, ownedOf(fence, shards)))
 }
 

@@ -1,6 +1,4 @@
 import type { BacklogRow, BacklogStore, KeptRecord } from '../backlog-store.ts'
-import type { ShardFence } from '../shard-fence.ts'
-import { assertOwned } from './lease-fence.ts'
 import type { StoredNames } from './stored-names.ts'
 import type { Transactions } from './transactions.ts'
 
@@ -11,12 +9,10 @@ const SIZES_TOGETHER = 1_000
 export class PostgresBacklog implements BacklogStore {
   readonly #transactions: Transactions
   readonly #names: StoredNames
-  readonly #fence: ShardFence | undefined
 
-  constructor(transactions: Transactions, names: StoredNames, fence: ShardFence | undefined) {
+  constructor(transactions: Transactions, names: StoredNames) {
     this.#transactions = transactions
     this.#names = names
-    this.#fence = fence
   }
 
   byDestination(): Promise<BacklogRow[]> {
@@ -29,8 +25,7 @@ export class PostgresBacklog implements BacklogStore {
 
   async keepRecords({ partition, records }: Parameters<BacklogStore['keepRecords']>[0]): Promise<void> {
     const number = await this.#names.numbers(records.map(({ sourceId }) => sourceId))
-    await this.#transactions.write(async (queries) => {
-      await assertOwned(queries, this.#fence, [partition])
+    await this.#transactions.writeOwned([partition], async (queries) => {
       for (const { offset, stream, sourceId, events, bytes, duplicates } of records) {
         await queries.run(KEEP, [partition, offset, stream, number(sourceId), events, bytes, duplicates])
       }
@@ -79,8 +74,7 @@ export class PostgresBacklog implements BacklogStore {
   }
 
   async dropKept({ partition, before }: Parameters<BacklogStore['dropKept']>[0]): Promise<void> {
-    await this.#transactions.write(async (queries) => {
-      await assertOwned(queries, this.#fence, [partition])
+    await this.#transactions.writeOwned([partition], async (queries) => {
       await queries.run('DELETE FROM kept_record WHERE partition = $1 AND "offset" < $2', [partition, before])
     })
   }

@@ -1,6 +1,5 @@
 import { assertHeld, type HeldLease } from '@millrace/postgres'
 import type { BudgetFigures, BudgetState, BudgetStore, HeldBytes } from '../budget-store.ts'
-import type { ShardFence } from '../shard-fence.ts'
 import { assertShardsOwned } from './lease-fence.ts'
 import type { StoredNames } from './stored-names.ts'
 import type { Transactions } from './transactions.ts'
@@ -9,12 +8,10 @@ import type { Transactions } from './transactions.ts'
 export class PostgresBudget implements BudgetStore<HeldLease> {
   readonly #transactions: Transactions
   readonly #names: StoredNames
-  readonly #fence: ShardFence | undefined
 
-  constructor(transactions: Transactions, names: StoredNames, fence: ShardFence | undefined) {
+  constructor(transactions: Transactions, names: StoredNames) {
     this.#transactions = transactions
     this.#names = names
-    this.#fence = fence
   }
 
   async figures(homes: number): Promise<BudgetFigures> {
@@ -56,7 +53,7 @@ export class PostgresBudget implements BudgetStore<HeldLease> {
   async done({ destinationId, shard }: HeldBytes): Promise<void> {
     const destination = await this.#names.sought(destinationId)
     await this.#transactions.write(async (queries) => {
-      if (this.#fence !== undefined) await assertShardsOwned(queries, this.#fence, [shard])
+      await assertShardsOwned(queries, this.#transactions.fence, [shard])
       await queries.run('DELETE FROM backlog_order WHERE destination = $1 AND shard = $2', [destination, shard])
     })
   }

@@ -8,9 +8,7 @@ import {
   type ShardDecisions,
   type StoredDuplicates,
 } from '../duplicate-store.ts'
-import type { ShardFence } from '../shard-fence.ts'
 import { type DayTables, dayOf } from './day-tables.ts'
-import { assertOwned } from './lease-fence.ts'
 import { positionsAsJson, upsertPositions } from './outcomes/position-rows.ts'
 import type { StoredNames } from './stored-names.ts'
 import type { Transactions } from './transactions.ts'
@@ -63,7 +61,6 @@ const NONE: ReadonlyMap<number, Uint8Array> = new Map()
 export interface PostgresDuplicatesOptions {
   readonly transactions: Transactions
   readonly names: StoredNames
-  readonly fence: ShardFence | undefined
   readonly days: DayTables
   readonly clock: Clock
 }
@@ -78,7 +75,7 @@ export class PostgresDuplicates extends PostgresStoredDuplicates implements Dupl
   }
 
   async write(decisions: readonly ShardDecisions[]): Promise<void> {
-    const { transactions, names, fence, days, clock } = this.#options
+    const { transactions, names, days, clock } = this.#options
     const day = dayOf(clock.now())
     await days.make(day)
     const number = await names.numbers([DUPLICATES_READER])
@@ -88,12 +85,8 @@ export class PostgresDuplicates extends PostgresStoredDuplicates implements Dupl
     })
     const duplicates = decisions.flatMap((each) => each.duplicates)
     const keys = decisions.flatMap(({ shard, keys: ofShard }) => ofShard.map((each) => ({ shard, ...each })))
-    await transactions.write(async (queries) => {
-      await assertOwned(
-        queries,
-        fence,
-        places.map(([partition]) => partition),
-      )
+    const partitions = places.map(([partition]) => partition)
+    await transactions.writeOwned(partitions, async (queries) => {
       if (duplicates.length > 0) {
         await queries.run(PUT_DUPLICATES, [
           duplicates.map(({ partition }) => partition),

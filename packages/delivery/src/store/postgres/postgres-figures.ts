@@ -1,6 +1,5 @@
 import type { Queries } from '@millrace/postgres'
 import type { Scope } from '../dead-letter-store.ts'
-import type { ShardFence } from '../shard-fence.ts'
 import type { FigureStore, ShardFigures } from '../shard-figures.ts'
 import { assertShardsOwned } from './lease-fence.ts'
 import type { StoredNames } from './stored-names.ts'
@@ -13,18 +12,16 @@ import type { Transactions } from './transactions.ts'
 export class PostgresFigures implements FigureStore {
   readonly #transactions: Transactions
   readonly #names: StoredNames
-  readonly #fence: ShardFence | undefined
   /** By shard, as this process has written them under this epoch. */
   readonly #written = new Map<number, WrittenFigures>()
 
-  constructor(transactions: Transactions, names: StoredNames, fence: ShardFence | undefined) {
+  constructor(transactions: Transactions, names: StoredNames) {
     this.#transactions = transactions
     this.#names = names
-    this.#fence = fence
   }
 
   async write(figures: readonly ShardFigures[]): Promise<void> {
-    const fence = this.#fence
+    const { fence } = this.#transactions
     if (fence === undefined) throw new Error('only the owner of a shard writes its figures')
     const ids = figures.flatMap(({ destinations }) =>
       destinations.flatMap(({ destinationId, waiting }) => [destinationId, ...waiting.map(([id]) => id)]),

@@ -1,8 +1,6 @@
 import type { Clock } from '@millrace/std'
 import { bucketOf, entriesByBucket, findInEntries, type MessageStore } from '../message-store.ts'
-import type { ShardFence } from '../shard-fence.ts'
 import { type DayTables, dayOf } from './day-tables.ts'
-import { assertOwned } from './lease-fence.ts'
 import { positionsAsJson, upsertPositions } from './outcomes/position-rows.ts'
 import type { StoredNames } from './stored-names.ts'
 import type { Transactions } from './transactions.ts'
@@ -10,7 +8,6 @@ import type { Transactions } from './transactions.ts'
 export interface PostgresMessagesOptions {
   readonly transactions: Transactions
   readonly names: StoredNames
-  readonly fence: ShardFence | undefined
   readonly days: DayTables
   readonly clock: Clock
 }
@@ -24,13 +21,12 @@ export class PostgresMessages implements MessageStore {
   }
 
   async write({ partition, lastOffset, entries, position }: Parameters<MessageStore['write']>[0]): Promise<void> {
-    const { transactions, names, fence, days, clock } = this.#options
+    const { transactions, names, days, clock } = this.#options
     const day = dayOf(clock.now())
     await days.make(day)
     const number = await names.numbers([position.reader])
     const buckets = entriesByBucket(entries)
-    await transactions.write(async (queries) => {
-      await assertOwned(queries, fence, [partition])
+    await transactions.writeOwned([partition], async (queries) => {
       await queries.run(
         `INSERT INTO message_hashes (day, bucket, partition, last_offset, entries)
          SELECT $1, bucket, $2, $3, decode(entries, 'hex') FROM unnest($4::bigint[], $5::text[]) AS row(bucket, entries)`,

@@ -1,6 +1,4 @@
 import type { PlaceStore } from '../place-store.ts'
-import type { ShardFence } from '../shard-fence.ts'
-import { assertOwned } from './lease-fence.ts'
 import { positionsAsJson, upsertPositions } from './outcomes/position-rows.ts'
 import type { StoredNames } from './stored-names.ts'
 import type { Transactions } from './transactions.ts'
@@ -9,12 +7,10 @@ import type { Transactions } from './transactions.ts'
 export class PostgresPlaces implements PlaceStore {
   readonly #transactions: Transactions
   readonly #names: StoredNames
-  readonly #fence: ShardFence | undefined
 
-  constructor(transactions: Transactions, names: StoredNames, fence: ShardFence | undefined) {
+  constructor(transactions: Transactions, names: StoredNames) {
     this.#transactions = transactions
     this.#names = names
-    this.#fence = fence
   }
 
   async of(reader: string): Promise<ReadonlyMap<number, number>> {
@@ -28,8 +24,7 @@ export class PostgresPlaces implements PlaceStore {
   async write({ reader, partition, offset }: Parameters<PlaceStore['write']>[0]): Promise<void> {
     const number = await this.#names.numbers([reader])
     const position = { reader, partition, stream: 0, position: { offset, index: 0 } }
-    await this.#transactions.write(async (queries) => {
-      await assertOwned(queries, this.#fence, [partition])
+    await this.#transactions.writeOwned([partition], async (queries) => {
       await queries.run(upsertPositions('$1'), [positionsAsJson([position], number)])
     })
   }

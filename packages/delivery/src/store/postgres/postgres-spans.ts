@@ -1,4 +1,3 @@
-import type { ShardFence } from '../shard-fence.ts'
 import type { Span, SpanStore } from '../span-store.ts'
 import { assertOwned } from './lease-fence.ts'
 import type { Transactions } from './transactions.ts'
@@ -6,11 +5,9 @@ import type { Transactions } from './transactions.ts'
 /** Ranges of the log in which connections and destinations were active. */
 export class PostgresSpans implements SpanStore {
   readonly #transactions: Transactions
-  readonly #fence: ShardFence | undefined
 
-  constructor(transactions: Transactions, fence: ShardFence | undefined) {
+  constructor(transactions: Transactions) {
     this.#transactions = transactions
-    this.#fence = fence
   }
 
   all(): Promise<Span[]> {
@@ -22,7 +19,7 @@ export class PostgresSpans implements SpanStore {
       const removed = await queries.rows<{ partition: number }>(PARTITIONS_OF, [JSON.stringify(remove)])
       await assertOwned(
         queries,
-        this.#fence,
+        this.#transactions.fence,
         [...put, ...removed].map(({ partition }) => partition),
       )
       await queries.run(REMOVE, [JSON.stringify(remove)])
@@ -31,14 +28,8 @@ export class PostgresSpans implements SpanStore {
   }
 
   async drop(spans: Parameters<SpanStore['drop']>[0]): Promise<void> {
-    await this.#transactions.write(async (queries) => {
-      await assertOwned(
-        queries,
-        this.#fence,
-        spans.map(({ partition }) => partition),
-      )
-      await queries.run(DROP, [JSON.stringify(spans)])
-    })
+    const partitions = spans.map(({ partition }) => partition)
+    await this.#transactions.writeOwned(partitions, (queries) => queries.run(DROP, [JSON.stringify(spans)]))
   }
 }
 

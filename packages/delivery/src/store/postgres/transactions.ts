@@ -1,5 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { type PostgresPool, PostgresUnavailableError, type Queries } from '@millrace/postgres'
+import type { ShardFence } from '../shard-fence.ts'
+import { assertOwned } from './lease-fence.ts'
 
 /** Time to learn what became of a commit whose answer was lost. */
 const IN_DOUBT_MS = 10_000
@@ -13,9 +15,20 @@ const MAX_REPEATS = 3
  */
 export class Transactions {
   readonly pool: PostgresPool
+  readonly fence: ShardFence | undefined
 
-  constructor(pool: PostgresPool) {
+  /** @param fence of the shards that this process owns; undefined: nothing is fenced. */
+  constructor(pool: PostgresPool, fence: ShardFence | undefined) {
     this.pool = pool
+    this.fence = fence
+  }
+
+  /** As `write`, for state of the shards of some partitions. @throws FencedError: then nothing was written. */
+  writeOwned<T>(partitions: Iterable<number>, work: (queries: Queries) => Promise<T>): Promise<T> {
+    return this.write(async (queries) => {
+      await assertOwned(queries, this.fence, partitions)
+      return work(queries)
+    })
   }
 
   /**

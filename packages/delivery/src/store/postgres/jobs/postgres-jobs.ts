@@ -18,7 +18,6 @@ import type {
 import { MAX_LOOKED_AT, type PlacedPart, placedPartOf, type StoredPart } from '../../jobs/letter-part.ts'
 import { DISCARDED_BY_PERSON } from '../../letters/letter-limits.ts'
 import { ENTRY_BYTES } from '../../outcome-block.ts'
-import type { ShardFence } from '../../shard-fence.ts'
 import { type DayTables, dayOf } from '../day-tables.ts'
 import type { BlockRows } from '../flush/block-writes.ts'
 import { addToJobs, JobCounts } from '../flush/flush-counts.ts'
@@ -46,7 +45,6 @@ const FINAL: readonly JobState[] = ['done', 'cancelled', 'failed']
 export interface PostgresJobsOptions {
   readonly transactions: Transactions
   readonly names: StoredNames
-  readonly fence: ShardFence | undefined
   readonly reads: LetterReads
   readonly changes: LetterChanges
   readonly days: DayTables
@@ -108,10 +106,9 @@ export class PostgresJobs implements JobStore {
   }
 
   async end({ id, to, at, partitions }: Parameters<JobStore['end']>[0]): Promise<ChangedJob | undefined> {
-    const { names, fence, changes } = this.#options
+    const { transactions, names, changes } = this.#options
     const replay = await names.sought(id)
-    return this.#write(async (queries) => {
-      await assertOwned(queries, fence, partitions)
+    return transactions.writeOwned(partitions, async (queries) => {
       const changed = await changeJob(queries, { id, from: ['queued', 'running', 'paused'], to, at })
       if (changed?.isChanged) {
         await changes.reopen(queries, replay!, partitions)
@@ -134,10 +131,9 @@ export class PostgresJobs implements JobStore {
   }
 
   async discardLetters(request: TakeLetters): Promise<{ count: number; isAtEnd: boolean }> {
-    const { names, fence, changes } = this.#options
+    const { transactions, names, changes } = this.#options
     const reason = await names.number(DISCARDED_BY_PERSON)
-    return this.#write(async (queries) => {
-      await assertOwned(queries, fence, request.partitions)
+    return transactions.writeOwned(request.partitions, async (queries) => {
       const { ids, isAtEnd } = await this.#next(queries, request)
       const { length: count } = await changes.discard(queries, ids, reason, request.at)
       const counted = 'UPDATE job SET taken = taken + $1, discarded = discarded + $1 WHERE id = $2'
@@ -162,13 +158,12 @@ export class PostgresJobs implements JobStore {
   }
 
   async takeEvents(taken: TakenEvents): Promise<number[]> {
-    const { days, clock, names, fence } = this.#options
+    const { transactions, days, clock, names } = this.#options
     const { jobId, destinationId, partition, place, isAtEnd, waits, filtered } = taken
     const day = dayOf(clock.now())
     if (filtered.length > 0) await days.make(day)
     const number = await names.numbers([jobId, destinationId, ...waits.flatMap(namesOfJourney)])
-    return this.#write(async (queries) => {
-      await assertOwned(queries, fence, [partition])
+    return transactions.writeOwned([partition], async (queries) => {
       const waiting = await queries.rows<{ offset: number; idx: number }>(WAITING_AT, [
         ...[
           number(destinationId),
@@ -208,9 +203,8 @@ export class PostgresJobs implements JobStore {
   }
 
   async reopenForgotten({ partitions }: Parameters<JobStore['reopenForgotten']>[0]): Promise<void> {
-    const { fence, changes } = this.#options
-    await this.#write(async (queries) => {
-      await assertOwned(queries, fence, partitions)
+    const { transactions, changes } = this.#options
+    await transactions.writeOwned(partitions, async (queries) => {
       await changes.reopenForgotten(queries, partitions)
       await queries.run(`${DROP_REPLAYING} AND replay NOT IN (${UNFINISHED_REPLAYS})`, [partitions])
     })
@@ -249,8 +243,8 @@ export class PostgresJobs implements JobStore {
   }
 
   async #take(queries: Queries, request: TakeLetters, replay: number) {
-    const { fence, changes, reads } = this.#options
-    await assertOwned(queries, fence, request.partitions)
+    const { transactions, changes, reads } = this.#options
+    await assertOwned(queries, transactions.fence, request.partitions)
     const next = await this.#next(queries, request)
     const taken = await changes.take(queries, next.ids, replay, request.at)
     const counted = 'UPDATE job SET taken = taken + $1 WHERE id = $2'

@@ -4,8 +4,6 @@ import type { DeadLetterRow, DeadLetterStore } from '../../dead-letter-store.ts'
 import type { JourneyWrite } from '../../flush.ts'
 import { FEWEST_ALIKE } from '../../letters/alike-letters.ts'
 import { LETTERS_EXPIRED_TOGETHER } from '../../letters/letter-limits.ts'
-import type { ShardFence } from '../../shard-fence.ts'
-import { assertOwned } from '../lease-fence.ts'
 import { journeysAsJson, namesOfJourney, upsertJourneys } from '../outcomes/journey-rows.ts'
 import type { RecordedOutcomes } from '../outcomes/recorded-outcomes.ts'
 import type { StoredNames } from '../stored-names.ts'
@@ -21,7 +19,6 @@ import { IS_GONE, LETTERS_OF_RANGE } from './letter-sql.ts'
 export class ExpiredLetters {
   readonly #transactions: Transactions
   readonly #names: StoredNames
-  readonly #fence: ShardFence | undefined
   readonly #reads: LetterReads
   readonly #changes: LetterChanges
   readonly #recorded: RecordedOutcomes
@@ -29,14 +26,12 @@ export class ExpiredLetters {
   constructor(of: {
     transactions: Transactions
     names: StoredNames
-    fence: ShardFence | undefined
     reads: LetterReads
     changes: LetterChanges
     recorded: RecordedOutcomes
   }) {
     this.#transactions = of.transactions
     this.#names = of.names
-    this.#fence = of.fence
     this.#reads = of.reads
     this.#changes = of.changes
     this.#recorded = of.recorded
@@ -62,8 +57,7 @@ export class ExpiredLetters {
       journeys.set(rowOfDeadLetterId(letter.id)!, isOfReplay ? journey : { ...journey, replayId: null })
     }
     const numbers = await this.#names.numbers([...journeys.values()].flatMap(namesOfJourney))
-    return this.#transactions.write(async (queries) => {
-      await assertOwned(queries, this.#fence, partitions)
+    return this.#transactions.writeOwned(partitions, async (queries) => {
       await this.#changes.unpack(queries, ids)
       const locked = 'SELECT id FROM dead_letter WHERE id = ANY ($1) AND state = $2 ORDER BY id FOR UPDATE'
       const open = new Set((await queries.rows<{ id: number }>(locked, [ids, OPEN])).map(({ id }) => id))

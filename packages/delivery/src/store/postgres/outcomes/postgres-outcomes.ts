@@ -4,8 +4,6 @@ import { rowOfDeadLetterId } from '../../dead-letter-id.ts'
 import type { JourneyWrite, PositionWrite } from '../../flush.ts'
 import { ENTRY_BYTES, readEntry } from '../../outcome-block.ts'
 import { type EventPlaceKey, MAX_BETWEEN_RANGES, type OutcomeStore, type RangeWrite } from '../../outcome-store.ts'
-import type { ShardFence } from '../../shard-fence.ts'
-import { assertOwned } from '../lease-fence.ts'
 import type { LetterChanges } from '../letters/letter-changes.ts'
 import { addToBacklog } from '../letters/letter-counts.ts'
 import type { StoredNames } from '../stored-names.ts'
@@ -19,7 +17,6 @@ const PAGE = 10_000
 export interface PostgresOutcomesOptions {
   readonly transactions: Transactions
   readonly names: StoredNames
-  readonly fence: ShardFence | undefined
   readonly recorded: RecordedOutcomes
   readonly letterChanges: LetterChanges
 }
@@ -109,12 +106,11 @@ export class PostgresOutcomes implements OutcomeStore {
 
   async expireWaiting(request: Parameters<OutcomeStore['expireWaiting']>[0]): Promise<void> {
     const { destinationId, partition, before, inFlight, ranges } = request
-    const { names, fence } = this.#options
+    const { transactions, names } = this.#options
     const number = await names.numbers([destinationId, ...ranges.map(({ sourceId }) => sourceId!)])
     const destination = number(destinationId)
     const places = JSON.stringify(inFlight.map(({ offset, index }) => ({ offset, idx: index })))
-    await this.#write(async (queries) => {
-      await assertOwned(queries, fence, [partition])
+    await transactions.writeOwned([partition], async (queries) => {
       await queries.run(DROP_WAITS, [destination, partition, before, places])
       for (const { sourceId, toOffset, count, at, reason, fromOffset, ...range } of ranges) {
         const values = [toOffset, count, at, destination, number(sourceId!), partition, reason, fromOffset]
@@ -129,9 +125,9 @@ export class PostgresOutcomes implements OutcomeStore {
 
   async expireRange(range: RangeWrite): Promise<void> {
     const { destinationId, sourceId, partition, fromOffset, outcome } = range
-    const number = await this.#options.names.numbers([destinationId, sourceId ?? destinationId])
-    await this.#write(async (queries) => {
-      await assertOwned(queries, this.#options.fence, [partition])
+    const { transactions, names } = this.#options
+    const number = await names.numbers([destinationId, sourceId ?? destinationId])
+    await transactions.writeOwned([partition], async (queries) => {
       const known = await queries.rows(
         'SELECT 1 FROM outcome_range WHERE destination = $1 AND partition = $2 AND from_offset = $3 AND outcome = $4',
         [number(destinationId), partition, fromOffset, outcome],
@@ -141,12 +137,12 @@ export class PostgresOutcomes implements OutcomeStore {
   }
 
   async discard({ scope, partitions, ranges, reason, at }: Parameters<OutcomeStore['discard']>[0]): Promise<void> {
-    const { names, fence, letterChanges } = this.#options
+    const { transactions, names, letterChanges } = this.#options
     const ids = ranges.flatMap(({ destinationId, sourceId }) => [destinationId, sourceId ?? destinationId])
     const number = await names.numbers([...ids, reason])
     const sought = { destination: await names.sought(scope.destinationId), source: await names.sought(scope.sourceId) }
-    await this.#write(async (queries) => {
-      await assertOwned(queries, fence, [...partitions, ...ranges.map(({ partition }) => partition)])
+    const written = [...partitions, ...ranges.map(({ partition }) => partition)]
+    await transactions.writeOwned(written, async (queries) => {
       for (const range of ranges) await writeRange(queries, range, number)
       await letterChanges.discardAll(queries, { ...sought, partitions }, number(reason), at)
       await queries.run(DROP_WAITING, [sought.destination ?? null, sought.source ?? null, partitions])
@@ -166,10 +162,6 @@ export class PostgresOutcomes implements OutcomeStore {
 
   #query<Row extends object>(text: string, values?: readonly unknown[]): Promise<Row[]> {
     return this.#options.transactions.pool.query<Row>(text, values)
-  }
-
-  #write<T>(work: (queries: Queries) => Promise<T>): Promise<T> {
-    return this.#options.transactions.write(work)
   }
 }
 
