@@ -1,11 +1,10 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { crc32 } from 'node:zlib'
-import type { Offset, OffsetRange, ReadResult, StoredRecord, Stream } from '../event-log.ts'
-import { type FramedRecord, recordOf } from '../frames.ts'
+import type { Offset, ReadResult, StoredRecord, Stream } from '../event-log.ts'
+import { recordOf } from '../frames.ts'
 import { DamagedSegmentError } from './segments/damaged-segment.ts'
 import { segmentPath } from './segments/segment-files.ts'
 import { SegmentLook, segmentsFrom, segmentsIn } from './segments/segment-look.ts'
-import { SegmentReads } from './segments/segment-reads.ts'
+import { NOTHING, type SegmentPart, SegmentReads, type WantedRecords } from './segments/segment-reads.ts'
 import { type StreamNumber, streamNumber, streamOfNumber } from './segments/stream-number.ts'
 
 type IsWanted = (stream: StreamNumber) => boolean
@@ -50,12 +49,13 @@ export class ForwardReader {
 
   #read(isWanted: IsWanted, from: Offset, end: Offset, maxBytes: number): ReadResult {
     const records: StoredRecord[] = []
+    const onDamage = (offset: Offset) => this.#onDamage(offset, `record ${offset} fails its checksum`)
     let left = maxBytes
     let isWhole = true
     try {
       for (const first of this.#segmentsFrom(from, end)) {
-        const part = this.#readSegment(first, isWanted, { from, to: end }, left)
-        records.push(...part.records)
+        const part = this.#readSegment(first, { isWanted, order: 'ASC', from, to: end, maxBytes: left, onDamage })
+        for (const record of part.records) records.push(recordOf(record))
         left -= part.bytes
         isWhole = part.isWhole && left > 0
         if (!isWhole) break
@@ -84,10 +84,10 @@ export class ForwardReader {
     yield* segmentsFrom(newer, from)
   }
 
-  #readSegment(first: Offset, isWanted: IsWanted, range: OffsetRange, maxBytes: number): SegmentPart {
+  #readSegment(first: Offset, wanted: WantedRecords): SegmentPart {
     const path = segmentPath(this.#directory, first)
     try {
-      return this.#look.into(path, (database) => this.#readRecords(database, isWanted, range, maxBytes)) ?? NOTHING
+      return this.#look.into(path, (database) => this.#readsOf(database).read(wanted)) ?? NOTHING
     } catch (error) {
       const isPassedOver = error instanceof DamagedSegmentError && segmentsIn(this.#directory).at(-1) !== first
       if (!isPassedOver) throw error
@@ -96,31 +96,8 @@ export class ForwardReader {
     }
   }
 
-  #readRecords(database: DatabaseSync, isWanted: IsWanted, range: OffsetRange, maxBytes: number): SegmentPart {
+  #readsOf(database: DatabaseSync): SegmentReads {
     if (this.#reads?.database !== database) this.#reads = new SegmentReads(database)
-    const found: FramedRecord[] = []
-    let bytes = 0
-    let isWhole = true
-    for (const row of this.#reads.records(isWanted, range)) {
-      if (crc32(row.bytes) !== row.crc) {
-        this.#onDamage(row.offset, `record ${row.offset} fails its checksum`)
-        continue
-      }
-      isWhole = found.length === 0 || bytes + row.bytes.length <= maxBytes
-      if (!isWhole) break
-      found.push(row)
-      bytes += row.bytes.length
-    }
-    const duplicates = this.#reads.duplicatesOf(found)
-    return { records: found.map((row) => recordOf({ ...row, ...duplicates.get(row.offset) })), bytes, isWhole }
+    return this.#reads
   }
 }
-
-interface SegmentPart {
-  readonly records: readonly StoredRecord[]
-  readonly bytes: number
-  /** Whether it has no more records of the range. */
-  readonly isWhole: boolean
-}
-
-const NOTHING: SegmentPart = { records: [], bytes: 0, isWhole: true }

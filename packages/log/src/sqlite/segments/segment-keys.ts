@@ -10,7 +10,7 @@ import { duplicateBytes, duplicateIndexes } from '../../frames.ts'
 import { DamagedSegmentError, guardDamage } from './damaged-segment.ts'
 import { hasRules, hasTable } from './segment-tables.ts'
 import type { StreamNumber } from './stream-number.ts'
-import { streamTable } from './stream-table.ts'
+import { selectRecords, streamTable } from './stream-table.ts'
 
 /** Keys of commits are written together: a page for each commit would cost up to a tenth of its bytes. */
 const MAX_UNWRITTEN_BYTES = 256 * 1024
@@ -175,11 +175,8 @@ export class SegmentKeys {
   *#keysOfRecords(before = Number.MAX_SAFE_INTEGER): Generator<CommitKeys> {
     const tables = [...this.#streams()].map(streamTable).filter((table) => hasRules(this.#database, table))
     if (tables.length === 0) return
-    const selects = tables.map(
-      (table) =>
-        `SELECT offset, crc, bytes, rule FROM ${table} WHERE offset >= ?1 AND offset < ?2 AND rule IS NOT NULL`,
-    )
-    const rows = this.#database.prepare(`${selects.join(' UNION ALL ')} ORDER BY offset`)
+    const condition = 'offset >= ?1 AND offset < ?2 AND rule IS NOT NULL'
+    const rows = this.#database.prepare(selectRecords(tables, condition, { more: ', rule' }))
     for (const row of rows.iterate(this.#writtenUntil(), before)) yield this.#keysOf(row as unknown as RuledRow)
   }
 

@@ -1,13 +1,26 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import { crc32 } from 'node:zlib'
 import type { Offset, OffsetRange } from '../../event-log.ts'
+import type { EncodedRecord } from './commit.ts'
 import { hasTable } from './segment-tables.ts'
 import type { StreamNumber } from './stream-number.ts'
-import { streamsIn, streamTable } from './stream-table.ts'
+import { selectRecords, streamsIn, streamTable } from './stream-table.ts'
 
-export interface StoredRow {
-  readonly offset: Offset
-  readonly crc: number
-  readonly bytes: Uint8Array
+export interface WantedRecords extends OffsetRange {
+  readonly isWanted: (stream: StreamNumber) => boolean
+  /** Of the offsets. */
+  readonly order: 'ASC' | 'DESC'
+  /** At least one record is read if there is one. */
+  readonly maxBytes: number
+  /** Called for a record that fails its checksum; it is passed over. */
+  readonly onDamage?: (offset: Offset) => void
+}
+
+export interface SegmentPart {
+  readonly records: readonly EncodedRecord[]
+  readonly bytes: number
+  /** Whether the segment has no more of the wanted records. */
+  readonly isWhole: boolean
 }
 
 /**
@@ -27,21 +40,36 @@ export class SegmentReads {
     this.#schemaVersion = database.prepare('PRAGMA schema_version')
   }
 
-  /** The records of the wanted streams within a range, in the order of their offsets. */
-  *records(isWanted: (stream: StreamNumber) => boolean, { from, to }: OffsetRange): Generator<StoredRow> {
+  read({ isWanted, order, from, to, maxBytes, onDamage }: WantedRecords): SegmentPart {
     this.#follow()
-    const wanted = this.#streams.filter(isWanted)
-    if (wanted.length === 0) return
-    for (const row of this.#range(wanted).iterate(from, to)) yield row as unknown as StoredRow
+    const tables = this.#streams.filter(isWanted).map(streamTable)
+    if (tables.length === 0) return NOTHING
+    const found: EncodedRecord[] = []
+    let bytes = 0
+    let isWhole = true
+    for (const row of this.#range(tables, order).iterate(from, to)) {
+      const record = row as unknown as EncodedRecord & { readonly crc: number }
+      if (crc32(record.bytes) !== record.crc) {
+        onDamage?.(record.offset)
+        continue
+      }
+      isWhole = found.length === 0 || bytes + record.bytes.length <= maxBytes
+      if (!isWhole) break
+      found.push({ offset: record.offset, bytes: record.bytes })
+      bytes += record.bytes.length
+    }
+    return { records: this.#withDuplicates(found), bytes, isWhole }
   }
 
-  /** The duplicates of records that lie one after the other; only of records that have some. */
-  duplicatesOf(
-    records: readonly { readonly offset: Offset }[],
-  ): ReadonlyMap<Offset, { readonly duplicates: Uint8Array }> {
-    if (this.#duplicates === undefined || records.length === 0) return NO_DUPLICATES
-    const rows = this.#duplicates.all(records[0]!.offset, records.at(-1)!.offset)
-    return new Map(rows.map(({ offset, indexes }) => [Number(offset), { duplicates: indexes as Uint8Array }]))
+  #withDuplicates(records: readonly EncodedRecord[]): readonly EncodedRecord[] {
+    if (this.#duplicates === undefined || records.length === 0) return records
+    const ends = [records[0]!.offset, records.at(-1)!.offset]
+    const rows = this.#duplicates.all(Math.min(...ends), Math.max(...ends))
+    const known = new Map(rows.map(({ offset, indexes }) => [offset as Offset, indexes as Uint8Array]))
+    return records.map((record) => {
+      const duplicates = known.get(record.offset)
+      return duplicates === undefined ? record : { ...record, duplicates }
+    })
   }
 
   /** The first record of a stream adds its table, the first duplicate adds theirs. */
@@ -55,17 +83,14 @@ export class SegmentReads {
     this.#version = version
   }
 
-  #range(streams: readonly StreamNumber[]): StatementSync {
-    const key = streams.join(' ')
+  #range(tables: readonly string[], order: 'ASC' | 'DESC'): StatementSync {
+    const key = `${order} ${tables.join(' ')}`
     const known = this.#ranges.get(key)
     if (known !== undefined) return known
-    const selects = streams
-      .map(streamTable)
-      .map((table) => `SELECT offset, crc, bytes FROM ${table} WHERE offset >= ?1 AND offset < ?2`)
-    const statement = this.database.prepare(`${selects.join(' UNION ALL ')} ORDER BY offset`)
+    const statement = this.database.prepare(selectRecords(tables, 'offset >= ?1 AND offset < ?2', { order }))
     this.#ranges.set(key, statement)
     return statement
   }
 }
 
-const NO_DUPLICATES = new Map<Offset, { readonly duplicates: Uint8Array }>()
+export const NOTHING: SegmentPart = { records: [], bytes: 0, isWhole: true }

@@ -18,3 +18,13 @@ export function streamsIn(database: DatabaseSync): StreamNumber[] {
   })
   return [...STREAMS.map((stream) => streamNumber(0, stream)), ...others]
 }
+
+/** SQL of the records of some streams under a condition, in the order of their offsets. @param more columns besides these. */
+export function selectRecords(
+  tables: readonly string[],
+  condition: string,
+  { order = 'ASC', more = '' }: { readonly order?: 'ASC' | 'DESC'; readonly more?: string } = {},
+): string {
+  const selects = tables.map((table) => `SELECT offset, crc, bytes${more} FROM ${table} WHERE ${condition}`)
+  return `${selects.join(' UNION ALL ')} ORDER BY offset ${order}`
+}
