@@ -1,5 +1,3 @@
-import { homedir } from 'node:os'
-import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { KafkaCluster } from '@millrace/log/kafka-brokers'
 import { PostgresPool } from '@millrace/postgres'
@@ -33,8 +31,7 @@ export class BenchCluster implements AsyncDisposable {
   /** Resolves when each worker owns its share of the shards. */
   static async start(bench: Bench, workers: number): Promise<BenchCluster> {
     await using opened = new AsyncDisposableStack()
-    const cacheFolder = path.join(process.env['XDG_CACHE_HOME'] || path.join(homedir(), '.cache'), 'millrace')
-    const kafka = opened.use(await KafkaCluster.start({ brokers: 1, cacheFolder }))
+    const kafka = opened.use(await KafkaCluster.start({ brokers: 1 }))
     const postgres = opened.use(await PostgresServer.start(undefined, process.pid, []))
     const environment = {
       MILLRACE_KAFKA_BROKERS: kafka.addresses.join(','),

@@ -1,5 +1,5 @@
 import { mkdtemp, rm } from 'node:fs/promises'
-import { homedir, tmpdir } from 'node:os'
+import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { type EventLog, type LogWriter, SqliteEventLog } from '@millrace/log'
 import { KafkaEventLog } from '@millrace/log/kafka'
@@ -29,7 +29,7 @@ console.log('                     writers   appends/s   p50 ms   p99 ms   CPU µ
 const directory = await mkdtemp(path.join(tmpdir(), 'millrace-bench-log-'))
 await using sqlite = await SqliteEventLog.open({ directory, clock: systemClock, partitions: PARTITIONS })
 await compare('SQLite', sqlite, PARTITIONS)
-await using cluster = await KafkaCluster.start({ brokers, cacheFolder: path.join(homedir(), '.cache/millrace') })
+await using cluster = await KafkaCluster.start({ brokers })
 await using kafka = await KafkaEventLog.open({
   kafka: { brokers: cluster.addresses },
   prefix: 'bench',

@@ -1,4 +1,3 @@
-import { homedir } from 'node:os'
 import path from 'node:path'
 import { type Broker, KafkaCluster } from '@millrace/log/kafka-brokers'
 import { missingForPostgres, PostgresServer } from '@millrace/postgres/local-server'
@@ -42,8 +41,7 @@ export class Cluster implements AsyncDisposable {
     const { folder } = options
     await using opened = new AsyncDisposableStack()
     const network = PrivateNetwork.obstacle() === undefined ? opened.use(new PrivateNetwork()) : undefined
-    const cacheFolder = path.join(process.env['XDG_CACHE_HOME'] || path.join(homedir(), '.cache'), 'millrace')
-    const ofKafka = { brokers: 1, cacheFolder, folder: path.join(folder, 'kafka') } as const
+    const ofKafka = { brokers: 1, folder: path.join(folder, 'kafka') } as const
     const kafka = opened.use(
       await KafkaCluster.start(network === undefined ? ofKafka : { ...ofKafka, host: network.kafka }),
     )

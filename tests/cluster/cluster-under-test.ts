@@ -1,5 +1,5 @@
 import { mkdtempSync, rmSync } from 'node:fs'
-import { homedir, tmpdir } from 'node:os'
+import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { KafkaCluster, type KafkaClusterOptions } from '@millrace/log/kafka-brokers'
 import { TestSchema } from '@millrace/postgres/testing/test-schema'
@@ -25,8 +25,7 @@ export class ClusterUnderTest implements AsyncDisposable {
   #started = 0
 
   static async start(name: string, { postgres, settings = {} }: ClusterOptions = {}): Promise<ClusterUnderTest> {
-    const cache = process.env['XDG_CACHE_HOME'] || path.join(homedir(), '.cache')
-    const kafka = await KafkaCluster.start({ brokers: 1, cacheFolder: path.join(cache, 'millrace'), settings })
+    const kafka = await KafkaCluster.start({ brokers: 1, settings })
     const schema = postgres === undefined ? await TestSchema.open(name) : TestSchema.on(postgres, name)
     return new ClusterUnderTest(kafka, schema)
   }

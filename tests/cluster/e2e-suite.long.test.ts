@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { mkdtempDisposable } from 'node:fs/promises'
-import { homedir, tmpdir } from 'node:os'
+import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { KafkaCluster } from '@millrace/log/kafka-brokers'
 import { PostgresServer } from '@millrace/postgres/local-server'
@@ -19,8 +19,7 @@ const ROOT = path.dirname(path.dirname(import.meta.dirname))
 test('the end-to-end tests pass over a cluster, but for what the contract names as different', {
   timeout: 1_800_000,
 }, async () => {
-  const cacheFolder = path.join(process.env['XDG_CACHE_HOME'] || path.join(homedir(), '.cache'), 'millrace')
-  await using kafka = await KafkaCluster.start({ brokers: 1, cacheFolder })
+  await using kafka = await KafkaCluster.start({ brokers: 1 })
   await using postgres = await PostgresServer.start()
   const { failed, passed } = await endToEndTests({
     MILLRACE_KAFKA_BROKERS: kafka.addresses.join(','),

@@ -6,13 +6,13 @@ import path from 'node:path'
 import { promisify } from 'node:util'
 import { Broker, jvmArguments } from './broker.ts'
 import { freePorts } from './free-ports.ts'
-import { kafkaJars } from './kafka-jars.ts'
+import { kafkaJars, programCache } from './kafka-jars.ts'
 
 export interface KafkaClusterOptions {
   /** One broker, or three. Each takes about 360 MB of memory and six seconds to start. */
   readonly brokers: 1 | 3
-  /** Where Kafka's jars are kept between runs. */
-  readonly cacheFolder: string
+  /** Where Kafka's jars are kept between runs. Default `programCache()`. */
+  readonly cacheFolder?: string
   /** The data of the brokers, deleted at the end; a new temporary folder if absent. */
   readonly folder?: string
   /** More lines for server.properties. */
@@ -32,7 +32,7 @@ export class KafkaCluster implements AsyncDisposable {
 
   /** Resolves once every broker's port is open. */
   static async start(options: KafkaClusterOptions): Promise<KafkaCluster> {
-    const jars = await kafkaJars(options.cacheFolder)
+    const jars = await kafkaJars(options.cacheFolder ?? programCache())
     const folder = options.folder ?? (await mkdtemp(path.join(tmpdir(), 'millrace-kafka-')))
     const host = options.host ?? '127.0.0.1'
     const count = options.brokers * 2

@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process'
 import { access, mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
+import { homedir } from 'node:os'
 import path from 'node:path'
 import { promisify } from 'node:util'
 
@@ -15,6 +16,13 @@ const POM = `<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.
 <exclusions><exclusion><groupId>org.apache.kafka</groupId><artifactId>kafka-tools-api</artifactId></exclusion></exclusions></dependency>
 <dependency><groupId>org.slf4j</groupId><artifactId>slf4j-simple</artifactId><version>1.7.36</version></dependency>
 </dependencies></project>`
+
+/** Where fetched programs are kept between runs, as the XDG specification says. */
+export function programCache(
+  { XDG_CACHE_HOME }: { readonly XDG_CACHE_HOME?: string | undefined } = process.env,
+): string {
+  return path.join(XDG_CACHE_HOME || path.join(homedir(), '.cache'), 'millrace')
+}
 
 /**
  * Fetches Kafka's jars with Maven, 43 MB, unless an earlier call already did.

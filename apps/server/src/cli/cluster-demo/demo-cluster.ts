@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { homedir, tmpdir } from 'node:os'
+import { tmpdir } from 'node:os'
 import path from 'node:path'
 import type { Environment } from '../../config/environment.ts'
 import { CommandError } from '../command-io.ts'
@@ -38,10 +38,9 @@ export class DemoCluster implements AsyncDisposable {
     opened.defer(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }))
 
     tell('Kafka starts (the first time, Maven fetches it: 43 MB)')
-    const { KafkaCluster } = await import('@millrace/log/kafka-brokers')
-    const cacheFolder = path.join(env['XDG_CACHE_HOME'] || path.join(homedir(), '.cache'), 'millrace')
+    const { KafkaCluster, programCache } = await import('@millrace/log/kafka-brokers')
     const kafka = opened.use(
-      await KafkaCluster.start({ brokers: 1, cacheFolder }).catch((error: NodeJS.ErrnoException) => {
+      await KafkaCluster.start({ brokers: 1, cacheFolder: programCache(env) }).catch((error: NodeJS.ErrnoException) => {
         throw new CommandError(error.code === 'ENOENT' ? 'Kafka needs Java, which is not installed' : error.message)
       }),
     )

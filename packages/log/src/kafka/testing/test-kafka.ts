@@ -1,5 +1,3 @@
-import { homedir } from 'node:os'
-import path from 'node:path'
 import { systemClock } from '@millrace/std'
 import { KafkaCluster, type KafkaClusterOptions } from '../../kafka-brokers/index.ts'
 import { KafkaEventLog, type KafkaEventLogOptions } from '../kafka-event-log.ts'
@@ -8,10 +6,8 @@ import { KafkaEventLog, type KafkaEventLogOptions } from '../kafka-event-log.ts'
 const SETTINGS = { 'broker.session.timeout.ms': 3_000, 'broker.heartbeat.interval.ms': 500 }
 
 /** Brokers for the tests of one file. */
-export function startKafka(options: Omit<KafkaClusterOptions, 'cacheFolder'>): Promise<KafkaCluster> {
-  const cache = process.env.XDG_CACHE_HOME || path.join(homedir(), '.cache')
-  const settings = { ...SETTINGS, ...options.settings }
-  return KafkaCluster.start({ ...options, cacheFolder: path.join(cache, 'millrace'), settings })
+export function startKafka(options: KafkaClusterOptions): Promise<KafkaCluster> {
+  return KafkaCluster.start({ ...options, settings: { ...SETTINGS, ...options.settings } })
 }
 
 let prefixes = 0
