@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { settingsOver } from '@millrace/dev-env/cluster-settings'
 import { KafkaCluster } from '@millrace/log/kafka-brokers'
 import { PostgresPool } from '@millrace/postgres'
 import { missingForPostgres, PostgresServer } from '@millrace/postgres/local-server'
@@ -34,13 +35,9 @@ export class BenchCluster implements AsyncDisposable {
     const kafka = opened.use(await KafkaCluster.start({ brokers: 1 }))
     const postgres = opened.use(await PostgresServer.start(undefined, process.pid, []))
     const environment = {
-      MILLRACE_KAFKA_BROKERS: kafka.addresses.join(','),
-      MILLRACE_KAFKA_UNSAFE: 'true',
+      ...settingsOver(kafka.addresses.join(','), postgres.url),
       MILLRACE_PARTITIONS: `${SOURCES}`,
-      MILLRACE_POSTGRES_URL: postgres.url,
-      MILLRACE_SECRET_KEY: '0f'.repeat(32),
       MILLRACE_BACKLOG_MAX_MB: '0',
-      SERVICE_ADMIN_PASSWORD: 'password-of-the-benchmarks',
     }
     const control = opened.use(await startProduct({ environment: { ...environment, MILLRACE_ROLES: 'control' } }))
     const destinationId = await addDestination(control, bench.sinkUrl())

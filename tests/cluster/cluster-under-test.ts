@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { settingsOver } from '@millrace/dev-env/cluster-settings'
 import { KafkaCluster, type KafkaClusterOptions } from '@millrace/log/kafka-brokers'
 import { TestSchema } from '@millrace/postgres/testing/test-schema'
 import { type Environment, PLAIN, ServerProcess } from '../e2e/server-process.ts'
@@ -39,16 +40,11 @@ export class ClusterUnderTest implements AsyncDisposable {
   get settings(): Environment {
     return {
       ...PLAIN,
-      MILLRACE_KAFKA_BROKERS: this.kafka.addresses.join(','),
+      ...settingsOver(this.kafka.addresses.join(','), this.schema.url),
       MILLRACE_KAFKA_PREFIX: this.schema.schema,
-      MILLRACE_KAFKA_UNSAFE: 'true',
       MILLRACE_PARTITIONS: '4',
-      MILLRACE_POSTGRES_URL: this.schema.url,
       MILLRACE_POSTGRES_SCHEMA: this.schema.schema,
-      MILLRACE_BACKLOG_MAX_MB: '1024',
       MILLRACE_LEASE_SECONDS: `${LEASE_MS / 1_000}`,
-      MILLRACE_SECRET_KEY: '0f'.repeat(32),
-      SERVICE_ADMIN_PASSWORD: 'service-admin-password',
       MILLRACE_LOG_LEVEL: 'warn',
     }
   }
