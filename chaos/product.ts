@@ -9,7 +9,7 @@ import type { EndMessage } from './end-threads.ts'
 const ROOT = path.dirname(import.meta.dirname)
 const END_THREADS = pathToFileURL(path.join(import.meta.dirname, 'end-threads.ts')).href
 const OWNER_TOKEN = 'owner-token-of-the-chaos-programs'
-const SCHEMA_PASSWORD = 'password-of-the-chaos-programs'
+export const SCHEMA_PASSWORD = 'password-of-the-chaos-programs'
 const START_TIMEOUT_MS = 60_000
 const CALL_TIMEOUT_MS = 30_000
 /** Lines of the log that are kept. */

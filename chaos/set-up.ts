@@ -95,3 +95,9 @@ export function shuffled<T>(items: readonly T[], random: () => number): T[] {
     .sort((a, b) => a.at - b.at)
     .map(({ item }) => item)
 }
+
+/** Events that the schema catalog has counted, of all sources. */
+export async function countedByCatalog(product: Product): Promise<number> {
+  const models: { TotalCount: number }[] = await product.call('GET', '/schemas/event-models?WriteKey=')
+  return models.reduce((sum, { TotalCount }) => sum + TotalCount, 0)
+}

@@ -1,10 +1,11 @@
 import path from 'node:path'
+import { settingsOver } from '@millrace/dev-env/cluster-settings'
 import { type Broker, KafkaCluster } from '@millrace/log/kafka-brokers'
 import { missingForPostgres, PostgresServer } from '@millrace/postgres/local-server'
+import { SCHEMA_PASSWORD } from '../product.ts'
 import { Member, type Role } from './member.ts'
 import { PrivateNetwork, type Service } from './private-network.ts'
 
-const SECRET_KEY = '0f'.repeat(32)
 export const PARTITIONS = 8
 
 /** The processes, in the order of their start: the first one makes tables and topics. */
@@ -14,12 +15,13 @@ const MEMBERS: readonly { readonly name: string; readonly role: Role; readonly c
   { name: 'gateway 2', role: 'gateway', cutOffFrom: 'kafka' },
   { name: 'pipeline 1', role: 'pipeline' },
   { name: 'pipeline 2', role: 'pipeline', cutOffFrom: 'postgres' },
+  { name: 'catalog', role: 'catalog' },
 ]
 
 export interface ClusterOptions {
   readonly folder: string
   readonly leaseMs: number
-  /** Folder of an earlier release that the first process of each role runs; without it, all run this one. */
+  /** Folder of an earlier release that each process with the number 1 runs; without it, all run this one. */
   readonly previous?: string | undefined
 }
 
@@ -68,13 +70,10 @@ export class Cluster implements AsyncDisposable {
     this.postgres = postgres
     this.network = network
     const settings = {
-      MILLRACE_KAFKA_BROKERS: kafka.addresses.join(','),
-      // One broker keeps one copy.
-      MILLRACE_KAFKA_UNSAFE: 'true',
+      ...settingsOver(kafka.addresses.join(','), postgres.url),
+      SERVICE_ADMIN_PASSWORD: SCHEMA_PASSWORD,
       MILLRACE_PARTITIONS: String(PARTITIONS),
-      MILLRACE_POSTGRES_URL: postgres.url,
       MILLRACE_LEASE_SECONDS: String(leaseMs / 1_000),
-      MILLRACE_SECRET_KEY: SECRET_KEY,
       MILLRACE_BACKLOG_MAX_MB: '0',
       MILLRACE_LOG_LEVEL: 'warn',
       ...(network === undefined ? {} : { MILLRACE_EGRESS_ALLOW: network.webhooks }),

@@ -60,8 +60,7 @@ export function kills(ground: Ground, count: number): Fault[] {
         await cluster.postgres.start()
       },
     },
-    // TODO(#26): the role catalog stands here, too, once it counts; and the program compares its counts at the end.
-    ...(['gateway', 'pipeline', 'control'] as const).map(ofRole),
+    ...(['gateway', 'pipeline', 'catalog', 'control'] as const).map(ofRole),
   ]
   return shuffled(
     Array.from({ length: count }, (_, n) => kinds[n % kinds.length]!),

@@ -1,7 +1,7 @@
 import { Product, type ProductOptions } from '../product.ts'
 import type { NetworkNamespace } from './private-network.ts'
 
-export type Role = 'gateway' | 'pipeline' | 'control'
+export type Role = 'gateway' | 'pipeline' | 'catalog' | 'control'
 
 /** A process of the cluster. It starts again only when the program has killed it. */
 export class Member {

@@ -4,12 +4,13 @@ import { cutOffGateway, cutOffPipeline, type Fault, kills, pause, tooManyRepeats
 import { PrivateNetwork } from '../cluster/private-network.ts'
 import { Traffic } from '../cluster/traffic.ts'
 import { counted, type Program, type Run, seconds } from '../program.ts'
-import { addDestination, delivered } from '../set-up.ts'
+import { addDestination, countedByCatalog, delivered } from '../set-up.ts'
 import { Webhooks } from '../webhooks.ts'
 
 const SOURCES = 4
 const LEASE_MS = { short: 3_000, full: 6_000 }
-const KILLS = { short: 5, full: 20 }
+/** In the short form, each part once. */
+const KILLS = { short: 6, full: 20 }
 /** Until all is as before the fault, and what was acknowledged by then is delivered. */
 const BACK_MS = 90_000
 const DRAIN_MS = 120_000
@@ -53,6 +54,16 @@ export async function breakCluster(run: Run, more: Pick<ClusterOptions, 'previou
     DRAIN_MS,
     () => `the destinations have ${stored().join(', ')} events`,
   )
+  const { product } = parts.of('control')[0]!
+  let inCatalog = 0
+  await run.eventually(
+    async () => {
+      inCatalog = await countedByCatalog(product)
+      return inCatalog === stored()[0]
+    },
+    DRAIN_MS,
+    () => `the catalog has counted ${inCatalog} events, delivered were ${stored()[0]}`,
+  )
   for (const member of parts.members) {
     run.check(member.endings === 0, `${member.name} ended by itself`)
     const code = await member.stop()
@@ -64,6 +75,7 @@ export async function breakCluster(run: Run, more: Pick<ClusterOptions, 'previou
     ...(noNetwork === undefined ? [] : [`no cut networks: ${noNetwork}`]),
     `slowest return ${seconds(slowestMs)}`,
     ...facts,
+    counted(inCatalog, 'in the catalog'),
     `answers ${[...traffic.statuses].map(([status, count]) => `${status || 'none'} × ${count}`).join(', ')}`,
   ]
 }

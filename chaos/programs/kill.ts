@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { Load } from '../load.ts'
 import { Product } from '../product.ts'
 import { counted, type Program, type Run } from '../program.ts'
-import { checkErrors, delivered, makeSource, stopped } from '../set-up.ts'
+import { checkErrors, countedByCatalog, delivered, makeSource, stopped } from '../set-up.ts'
 import { Webhooks } from '../webhooks.ts'
 
 const UP_AT_MOST_MS = 1_500
@@ -84,9 +84,4 @@ async function killWhileStarting(run: Run): Promise<void> {
   const product = new Product({ folder: run.folder, environment: ENVIRONMENT })
   await delay(run.random() * UP_AT_MOST_MS)
   await product.kill()
-}
-
-async function countedByCatalog(product: Product): Promise<number> {
-  const models: { TotalCount: number }[] = await product.call('GET', '/schemas/event-models?WriteKey=')
-  return models.reduce((sum, { TotalCount }) => sum + TotalCount, 0)
 }
