@@ -2,7 +2,8 @@ import { type DedupRule, MAX_DEDUP_WINDOW_MS } from '../dedup.ts'
 import type { Offset } from '../event-log.ts'
 import { Attempts } from './attempts.ts'
 import { addEntries, CommitDedup, lastAcceptedAt } from './commit-dedup.ts'
-import type { DedupWindow } from './dedup-window.ts'
+import { DEDUP_ENTRY_BYTES, type DedupWindow } from './dedup-window.ts'
+import { KEY_BYTES } from './key-bytes.ts'
 import { KEY_KINDS, type KeyKind, type KeyMemory } from './key-memory.ts'
 
 /** Keys of one kind, in the order of their records. */
@@ -12,6 +13,10 @@ export interface KeyEntries {
   readonly lastAt: number
   /** Of the kind `window`: each key with its time, 16 bytes (dedup-window.ts). Of other kinds: keys, 8 bytes; `lastAt` is their time. */
   readonly entries: Uint8Array
+}
+
+export function keyCount({ kind, entries }: Pick<KeyEntries, 'kind' | 'entries'>): number {
+  return entries.length / (kind === 'window' ? DEDUP_ENTRY_BYTES : KEY_BYTES)
 }
 
 /** The keys of a shard: decides record by record, in the order of the log, which events are duplicates. */

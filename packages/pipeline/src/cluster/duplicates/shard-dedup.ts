@@ -1,6 +1,14 @@
 import type { DuplicateStore, KeyPart, ShardDecisions } from '@millrace/delivery'
 import { duplicateBytes, MAX_DEDUP_WINDOW_MS, type Offset } from '@millrace/log'
-import { KEY_KINDS, type KeyEntries, type KeyKind, type KeyMemory, ShardKeys } from '@millrace/log/dedup'
+import {
+  KEY_KINDS,
+  type KeyEntries,
+  type KeyKind,
+  type KeyMemory,
+  keyCount,
+  MAX_DEDUP_ENTRIES,
+  ShardKeys,
+} from '@millrace/log/dedup'
 import { decodeRecord } from '@millrace/protocol/record'
 import type { Clock, Logger, Timer } from '@millrace/std'
 import { type ClusterLog, partitionsOfShard } from '../cluster-log.ts'
@@ -15,9 +23,6 @@ const MAX_UNSTORED_BYTES = 1024 * 1024
 const STALLED_MS = 60_000
 /** Twice as far back as needed, in case clocks differ. */
 const RESTORED_MS = 2 * MAX_DEDUP_WINDOW_MS
-const WINDOW_ENTRY_BYTES = 16
-const KEY_BYTES = 8
-const MAX_RESTORED_KEYS = 10_000_000
 /** Parts of keys. */
 const RESTORED_TOGETHER = 200
 
@@ -267,16 +272,16 @@ export class ShardDedup implements Decisions {
 /** The newest stored keys, as many as fit into memory. In between other work goes on: leases must be renewed. */
 async function restoredKeys({ shard, store, memory, clock }: ShardDedupOptions): Promise<ShardKeys> {
   const found: KeyEntries[] = []
+  let count = 0
   let ofWindows = 0
-  let others = 0
   for await (const rows of store.keys({ shard, since: clock.now() - RESTORED_MS })) {
     for (const row of rows) {
       const part = keyEntries(row)
       found.push(part)
-      if (part.kind === 'window') ofWindows += part.entries.length / WINDOW_ENTRY_BYTES
-      else others += part.entries.length / KEY_BYTES
+      count += keyCount(part)
+      if (part.kind === 'window') ofWindows += keyCount(part)
     }
-    if (ofWindows + others >= MAX_RESTORED_KEYS) break
+    if (count >= MAX_DEDUP_ENTRIES) break
   }
   const keys = new ShardKeys(memory, ofWindows)
   for (const [i, part] of found.reverse().entries()) {
