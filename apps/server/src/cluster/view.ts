@@ -4,6 +4,7 @@ import type { PostgresDeliveryStore } from '@millrace/delivery/postgres'
 import type { DestinationRegistry } from '@millrace/destinations'
 import { type DeliveryCounts, DeliveryMetrics, deliveryRoutes, liveRoute } from '@millrace/pipeline'
 import {
+  budgetWarning,
   ClusterEventList,
   ClusterLive,
   DeadLetters,
@@ -13,7 +14,6 @@ import {
   partitionsOf,
   type SpannedConfiguration,
   StoredView,
-  WARN_AT,
 } from '@millrace/pipeline/cluster'
 import type { Clock } from '@millrace/std'
 import type { Sandboxes } from '@millrace/transformations'
@@ -132,8 +132,8 @@ export function openClusterView(needs: ClusterViewNeeds): ClusterView {
 
 /** From 80 % of the storage budget: the used share and the largest destination. */
 function backlogWarning(state: BudgetState | undefined, now: number): string | undefined {
-  if (state === undefined || state.used < WARN_AT * state.maxBytes || now - state.at > OLD_STATE_MS) return undefined
-  return `${Math.floor((state.used / state.maxBytes) * 100)} % used, most by ${state.largest}`
+  if (state === undefined || now - state.at > OLD_STATE_MS) return undefined
+  return budgetWarning(state.used, state.maxBytes, state.largest ?? undefined)
 }
 
 /** What waits in the whole installation. */

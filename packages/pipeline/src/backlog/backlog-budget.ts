@@ -1,29 +1,23 @@
 import type { DeliveryStore } from '@millrace/delivery'
-import type { Clock, Logger, Timer } from '@millrace/std'
+import type { Timer } from '@millrace/std'
 import type { Shard } from '../host/shard.ts'
 import { EXPIRY_REASON } from './backlog-expiry.ts'
+import { BudgetWarning, enoughToWarn } from './budget-warning.ts'
+import { ExpiryReports, type ExpiryReportsOptions } from './expiry-reports.ts'
 
 const INTERVAL_MS = 1_000
 /** The checks take at most one twentieth of the time, independent of the size of the backlog. */
 const MAX_OF_TIME = 20
-const WARN_AT = 0.8
 const EXPIRE_AT = 1
-const EXPIRE_UNTIL = 0.95
-/** The first expiry of a destination is reported at once, later ones at this interval. */
-const TELL_EVERY_MS = 60_000
+export const EXPIRE_UNTIL = 0.95
 
-export interface BacklogBudgetOptions {
+export interface BacklogBudgetOptions extends ExpiryReportsOptions {
   readonly store: Pick<DeliveryStore, 'backlog' | 'deadLetters'>
-  readonly clock: Clock
-  readonly logger: Logger
   readonly shards: () => readonly Pick<Shard, 'waitingShares' | 'waitingBytes' | 'expireWaiting'>[]
   /** Those that this process delivers. */
   readonly partitions: () => readonly number[]
   /** 0: no limit. */
   readonly maxBytes: number
-  readonly onExpired: (destinationId: string, count: number) => void
-  /** For the audit log: the events of a destination that expired since the last report. */
-  readonly tellExpired: (destinationId: string, count: number) => void
 }
 
 /**
@@ -34,20 +28,21 @@ export interface BacklogBudgetOptions {
  */
 export class BacklogBudget {
   readonly #options: BacklogBudgetOptions
-  /** By destination: expired events not yet reported, and the time of the last report. */
-  readonly #untold = new Map<string, { count: number; toldAt: number }>()
-  #warning: string | undefined
+  readonly #warning: BudgetWarning
+  readonly #reports: ExpiryReports
   #timer: Timer | undefined
   #looking: Promise<void> = Promise.resolve()
   #isStopped = false
 
   constructor(options: BacklogBudgetOptions) {
     this.#options = options
+    this.#warning = new BudgetWarning(options.maxBytes, options.logger)
+    this.#reports = new ExpiryReports(options)
   }
 
   /** From 80 % of the limit: the used share and the largest destination, for /health. */
   get warning(): string | undefined {
-    return this.#warning
+    return this.#warning.text
   }
 
   start(): void {
@@ -59,7 +54,7 @@ export class BacklogBudget {
     this.#isStopped = true
     this.#timer?.cancel()
     await this.#looking
-    for (const id of this.#untold.keys()) this.#tell(id)
+    this.#reports.tellAll()
   }
 
   #lookAgain(delayMs: number): void {
@@ -76,9 +71,10 @@ export class BacklogBudget {
   }
 
   async #look(): Promise<void> {
-    const { maxBytes, clock } = this.#options
-    let { used, shares } = await this.#figures(WARN_AT * maxBytes)
-    this.#warn(used, shares)
+    const { maxBytes } = this.#options
+    const enough = enoughToWarn(maxBytes)
+    let { used, shares } = await this.#figures(enough)
+    this.#warning.check(used, largestOf(shares)?.destinationId)
     const isOver = used >= EXPIRE_AT * maxBytes
     const spent = new Set<string>()
     while (isOver && used > EXPIRE_UNTIL * maxBytes && !this.#isStopped) {
@@ -87,13 +83,13 @@ export class BacklogBudget {
       const { destinationId } = largest
       const count = await this.#expire(destinationId, used - EXPIRE_UNTIL * maxBytes)
       if (count === 0) spent.add(destinationId)
-      else this.#note(destinationId, count)
-      const now = await this.#figures(WARN_AT * maxBytes)
+      else this.#reports.note(destinationId, count)
+      const now = await this.#figures(enough)
       used = now.used
       shares = now.shares
     }
-    this.#warn(used, shares)
-    for (const [id, { toldAt }] of this.#untold) if (clock.monotonic() - toldAt >= TELL_EVERY_MS) this.#tell(id)
+    this.#warning.check(used, largestOf(shares)?.destinationId)
+    this.#reports.tellDue()
   }
 
   /** @param enough below this size an estimate suffices: it counts an event that waits for two destinations twice. */
@@ -123,42 +119,6 @@ export class BacklogBudget {
     }
     const request = { destinationId, partitions: partitions(), bytes, reason: EXPIRY_REASON, at: clock.now() }
     return (await store.deadLetters.expire(request)).count
-  }
-
-  #warn(used: number, shares: readonly Share[]): void {
-    const { maxBytes, logger } = this.#options
-    const largest = largestOf(shares)
-    const hasWarned = this.#warning !== undefined
-    if (used < WARN_AT * maxBytes || largest === undefined) {
-      this.#warning = undefined
-      if (hasWarned) logger.info({ usedBytes: used }, 'the backlog is below 80 % of its limit again')
-      return
-    }
-    const { destinationId } = largest
-    this.#warning = `${Math.floor((used / maxBytes) * 100)} % used, most by ${destinationId}`
-    if (!hasWarned) logger.warn({ destinationId, usedBytes: used, maxBytes }, 'the backlog is above 80 % of its limit')
-  }
-
-  #note(destinationId: string, count: number): void {
-    this.#options.onExpired(destinationId, count)
-    const known = this.#untold.get(destinationId)
-    this.#untold.set(destinationId, {
-      count: (known?.count ?? 0) + count,
-      toldAt: known?.toldAt ?? Number.NEGATIVE_INFINITY,
-    })
-  }
-
-  #tell(destinationId: string): void {
-    const { logger, clock, tellExpired } = this.#options
-    const { count } = this.#untold.get(destinationId)!
-    // No expiry since the last report: the next expiry is reported at once.
-    if (count === 0) {
-      this.#untold.delete(destinationId)
-      return
-    }
-    this.#untold.set(destinationId, { count: 0, toldAt: clock.monotonic() })
-    logger.warn({ destinationId, count }, 'events expired: the backlog was full')
-    tellExpired(destinationId, count)
   }
 }
 

@@ -1,8 +1,8 @@
 import type { BudgetStore, HeldBytes } from '@millrace/delivery'
 import type { Clock, Logger } from '@millrace/std'
+import { EXPIRE_UNTIL } from '../../backlog/backlog-budget.ts'
+import { BudgetWarning } from '../../backlog/budget-warning.ts'
 
-const EXPIRE_UNTIL = 0.95
-export const WARN_AT = 0.8
 /** An order of a shard without an owner is given anew after this time. */
 const ORDERS_WAIT_MS = 60_000
 
@@ -25,10 +25,11 @@ export interface BudgetHolderOptions<Lease> {
 export class BudgetHolder<Lease> {
   readonly #options: BudgetHolderOptions<Lease>
   #orderedAt = Number.NEGATIVE_INFINITY
-  #isWarning = false
+  readonly #warning: BudgetWarning
 
   constructor(options: BudgetHolderOptions<Lease>) {
     this.#options = options
+    this.#warning = new BudgetWarning(options.maxBytes, options.logger)
   }
 
   async look(lease: Lease): Promise<void> {
@@ -41,7 +42,7 @@ export class BudgetHolder<Lease> {
       (most, each) => (each[1] > most[1] ? each : most),
       [null, 0],
     )
-    this.#warn(used, largest)
+    this.#warning.check(used, largest ?? undefined)
     const state = { used, maxBytes, largest, at: clock.now() }
     const isWaiting = clock.monotonic() - this.#orderedAt < ORDERS_WAIT_MS && (await store.orders()).length > 0
     const excess = used - EXPIRE_UNTIL * maxBytes
@@ -51,17 +52,6 @@ export class BudgetHolder<Lease> {
         : held.filter(({ destinationId }) => destinationId === largest).map((each) => orderOf(each, excess / size))
     if (orders.length > 0) this.#orderedAt = clock.monotonic()
     await store.decide(lease, state, orders)
-  }
-
-  #warn(used: number, destinationId: string | null): void {
-    const { maxBytes, logger } = this.#options
-    const isFull = used >= WARN_AT * maxBytes
-    if (isFull && !this.#isWarning) {
-      logger.warn({ destinationId, usedBytes: used, maxBytes }, 'the backlog is above 80 % of its limit')
-    } else if (!isFull && this.#isWarning) {
-      logger.info({ usedBytes: used }, 'the backlog is below 80 % of its limit again')
-    }
-    this.#isWarning = isFull
   }
 }
 
