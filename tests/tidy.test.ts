@@ -119,6 +119,10 @@ test('nothing is left to do without the number of its issue', () => {
   expect(found(/\bTODO\b(?!\(#\d+\))/, code)).toEqual([])
 })
 
+test('the highest value of something is called MAX_', () => {
+  expect(found(/\b(?:MOST|LARGEST|LONGEST)_[A-Z]/, code)).toEqual([])
+})
+
 test('no file knows the machine it was written on', () => {
   expect(found(/(?<![\w.])\/(?:work|root)\//, [...texts])).toEqual([])
 })

@@ -16,7 +16,7 @@ import { median, middleHalf } from '../statistics.ts'
 
 const LANES = 8
 const SHARDS = 8
-const MOST_UNWRITTEN = 1_000
+const MAX_UNWRITTEN = 1_000
 const ENTRY_BYTES = 20
 const RUN_MS = 4_000
 const RUNS = 5
@@ -104,7 +104,7 @@ async function storedPerSecond(store: PostgresDeliveryStore, pool: PostgresPool,
       }))
     const fill = () => {
       const now = Date.now()
-      while (!isOver && lane.unpersisted < MOST_UNWRITTEN)
+      while (!isOver && lane.unwritten < MAX_UNWRITTEN)
         add(lane, { partition: added++ % SHARDS, offset: ++lastOffset }, now)
     }
     lane.onPersisted = fill
@@ -128,12 +128,12 @@ async function countStored(pool: PostgresPool): Promise<number> {
 }
 
 async function leastPerSecond(pool: PostgresPool): Promise<number> {
-  const entries = Buffer.alloc(MOST_UNWRITTEN * ENTRY_BYTES, 7)
+  const entries = Buffer.alloc(MAX_UNWRITTEN * ENTRY_BYTES, 7)
   const text = 'INSERT INTO least SELECT $1 FROM generate_series(1, $2)'
   const started = performance.now()
   let inserts = 0
   for (; performance.now() - started < RUN_MS; inserts++) await pool.query(text, [entries, LANES])
-  return (inserts * LANES * MOST_UNWRITTEN) / ((performance.now() - started) / 1_000)
+  return (inserts * LANES * MAX_UNWRITTEN) / ((performance.now() - started) / 1_000)
 }
 
 const FACTS = { sourceId: 'source-1', acceptedAt: 0, sizeBytes: 800, userKey: 0, anonymousKey: 0 }

@@ -7,7 +7,7 @@ import { TimedSink } from './timed-sink.ts'
 
 const SHARDS = 8
 const CHANGES = 20
-const MOST_PIPELINES = 4
+const MAX_PIPELINES = 4
 
 let cluster: ClusterUnderTest
 let front: ServerProcess
@@ -40,7 +40,7 @@ test('pipelines join and leave 20 times under load: only shards that must move d
   }
   for (let change = 1; change <= CHANGES; change++) {
     const before = await epochs()
-    const isJoining = pipelines.length === 1 || (pipelines.length < MOST_PIPELINES && random() < 0.5)
+    const isJoining = pipelines.length === 1 || (pipelines.length < MAX_PIPELINES && random() < 0.5)
     let mustMove: number
     if (isJoining) {
       const share = Math.ceil(SHARDS / (pipelines.length + 1))

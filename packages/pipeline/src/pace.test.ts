@@ -88,7 +88,7 @@ test('a destination never gets more at a time than configured', async () => {
   expect(sink.held).toBe(1)
 })
 
-test('unpersisted outcomes are bounded: while they cannot be written, delivery waits', async () => {
+test('unwritten outcomes are bounded: while they cannot be written, delivery waits', async () => {
   const { run, sink } = await PipelineUnderTest.withSink(200)
   await using _ = run
   run.writes = false

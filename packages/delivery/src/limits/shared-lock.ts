@@ -5,7 +5,7 @@ const CONTENDED = 0x100
 const SPINS = 200
 const SLEEP_MS = 1
 /** The longest wait. A thread that ended inside of the lock holds it; its process is about to end. */
-const MOST_WAIT_MS = 1_000
+const MAX_WAIT_MS = 1_000
 
 /** A lock in shared memory: one integer, 0 while it is free, else the number of the thread that holds it + 1. */
 export class SharedLock {
@@ -25,7 +25,7 @@ export class SharedLock {
     for (let spin = 0; spin < SPINS; spin++) {
       if (Atomics.load(this.#ints, 0) === FREE && Atomics.compareExchange(this.#ints, 0, FREE, own) === FREE) return
     }
-    const until = performance.now() + MOST_WAIT_MS
+    const until = performance.now() + MAX_WAIT_MS
     for (;;) {
       const seen = Atomics.load(this.#ints, 0)
       // Another one may sleep too: the lock stays marked, so that `leave` wakes it.
@@ -47,6 +47,6 @@ export class LimitsLockedError extends Error {
   override name = 'LimitsLockedError'
 
   constructor(thread: number) {
-    super(`delivery thread ${thread} holds the limits of a destination for longer than ${MOST_WAIT_MS} ms`)
+    super(`delivery thread ${thread} holds the limits of a destination for longer than ${MAX_WAIT_MS} ms`)
   }
 }

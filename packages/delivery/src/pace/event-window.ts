@@ -12,7 +12,7 @@ export interface EventWindow {
 }
 
 /** The arrays are cut when so many of their events, and half of them, have left the window. */
-const MOST_GONE = 1_024
+const MAX_GONE = 1_024
 
 /** Each event by itself. */
 export class ExactWindow implements EventWindow {
@@ -33,7 +33,7 @@ export class ExactWindow implements EventWindow {
     while (this.#first < this.#times.length && this.#times[this.#first]! + windowMs <= now) {
       onGone(this.#lanes[this.#first++]!, 1)
     }
-    if (this.#first < MOST_GONE || this.#first < this.#times.length / 2) return
+    if (this.#first < MAX_GONE || this.#first < this.#times.length / 2) return
     this.#times = this.#times.slice(this.#first)
     this.#lanes = this.#lanes.slice(this.#first)
     this.#first = 0

@@ -3,7 +3,7 @@ import type { EventWindow } from './event-window.ts'
 
 const ROWS = 256
 /** Up to so many events in the window, each has a row of its own. */
-const MOST_EXACT = ROWS
+const MAX_EXACT = ROWS
 /** Else, events that go within this part of the window share a row: at most so much of the throttle is lost. */
 const GROUPS = 128
 
@@ -40,7 +40,7 @@ export class GroupedWindow implements EventWindow {
   add(at: number, lane: number, { limit, windowSeconds }: Parameters<EventWindow['add']>[2]): void {
     const used = this.#ints[USED]!
     const newest = this.#row(Math.max(0, used - 1))
-    const groupMs = limit <= MOST_EXACT ? 0 : (windowSeconds * 1_000) / GROUPS
+    const groupMs = limit <= MAX_EXACT ? 0 : (windowSeconds * 1_000) / GROUPS
     const isJoined = used === ROWS || (used > 0 && at - this.#floats[2 * newest]! < groupMs)
     const row = isJoined ? newest : this.#row(used)
     this.#floats[2 * row + 1] = at

@@ -17,7 +17,7 @@ const HOUR_MS = 3_600_000
 /** A partition has fewer streams. */
 const STREAM_NUMBERS = 16
 /** A crash repeats at most this many outcomes of a destination. Those of a lane are written when it has its part of them. */
-export const MAX_UNPERSISTED = 1_000
+export const MAX_UNWRITTEN = 1_000
 
 /** The positions of a destination; called for each flush. */
 export type PositionsOf = () => Iterable<{ partition: number; stream: number; position: Position }>
@@ -54,7 +54,7 @@ export class LaneOutcomes {
   /** Set by the lane; called for each wait that is on disk, unless a newer wait of its event is about to be written. */
   onWaitPersisted: (event: LaneEvent) => void = () => {}
   /** Number of outcomes of this lane that a crash would repeat. */
-  unpersisted = 0
+  unwritten = 0
   #blocks = new Map<string, OpenBlock>()
   #lastBlock: OpenBlock | undefined
   #journeys = new Map<string, JourneyWrite>()
@@ -73,7 +73,7 @@ export class LaneOutcomes {
   constructor(
     destinationId: string,
     onDirty: (outcomes: LaneOutcomes) => void,
-    unwritten: Unwritten = new Unwritten(MAX_UNPERSISTED),
+    unwritten: Unwritten = new Unwritten(MAX_UNWRITTEN),
   ) {
     this.destinationId = destinationId
     this.#unwritten = unwritten
@@ -81,7 +81,7 @@ export class LaneOutcomes {
   }
 
   /** All lanes of the destination together may leave as many outcomes unwritten. */
-  get maxUnpersisted(): number {
+  get maxUnwritten(): number {
     return this.#unwritten.most
   }
 
@@ -92,7 +92,7 @@ export class LaneOutcomes {
 
   /** A flush has written so many of its outcomes. @returns the lanes that may send again. */
   flushed(count: number): ReadonlySet<WokenLane> {
-    this.unpersisted -= count
+    this.unwritten -= count
     this.#unwritten.count -= count
     return this.#unwritten.takeWaiting()
   }
@@ -283,9 +283,9 @@ export class LaneOutcomes {
 
   #count(): void {
     this.#gathered++
-    this.unpersisted++
+    this.unwritten++
     this.#unwritten.count++
-    if (this.#gathered === 1 || this.#gathered === this.maxUnpersisted) this.#onDirty(this)
+    if (this.#gathered === 1 || this.#gathered === this.maxUnwritten) this.#onDirty(this)
   }
 
   #block(partition: number, revision: number, replayId: string | null, offset: number, at: number): OpenBlock {

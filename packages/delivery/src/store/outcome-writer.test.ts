@@ -64,13 +64,13 @@ test.each([
   const [writers, most] = row
   const { writer, flushes } = writerOf(writers)
   const outcomes = writer.outcomesOf('d1')
-  expect(outcomes.maxUnpersisted).toBe(most)
+  expect(outcomes.maxUnwritten).toBe(most)
   for (let offset = 1; offset < most; offset++) outcomes.delivered(eventOf(offset), 200, 1, NOW, 1)
   expect(flushes).toHaveLength(0)
   outcomes.delivered(eventOf(most), 200, 1, NOW, 1)
   expect(flushes).toHaveLength(1)
   await writer.flush()
-  expect(outcomes.unpersisted).toBe(0)
+  expect(outcomes.unwritten).toBe(0)
 })
 
 test('the lanes of a destination together leave at most 1,000 outcomes unwritten, and a flush of one wakes the others', async () => {

@@ -2,7 +2,7 @@ import type { Clock, Timer } from '@millrace/std'
 import type { EventPlace } from '../lane/event-place.ts'
 import type { Flush, FlushAnswer, RefusedRow } from './flush.ts'
 import { withoutPartitions } from './flush-of-shards.ts'
-import { LaneOutcomes, MAX_UNPERSISTED } from './lane-outcomes.ts'
+import { LaneOutcomes, MAX_UNWRITTEN } from './lane-outcomes.ts'
 import { INTERNAL_ERROR, withoutRefused } from './replaced-rows.ts'
 import type { ShardFence } from './shard-fence.ts'
 import { Unwritten, type WokenLane } from './unwritten.ts'
@@ -39,8 +39,8 @@ export class OutcomeWriter {
   readonly #options: OutcomeWriterOptions
   readonly #clock: Clock
   readonly #logger: OutcomeWriterOptions['logger']
-  /** The lanes of a destination in all writers together repeat at most MAX_UNPERSISTED outcomes after a crash. */
-  readonly #maxUnpersisted: number
+  /** The lanes of a destination in all writers together repeat at most MAX_UNWRITTEN outcomes after a crash. */
+  readonly #maxUnwritten: number
   /** By destination, for all that had a lane since the start. */
   readonly #unwritten = new Map<string, Unwritten>()
   readonly #dirty = new Set<LaneOutcomes>()
@@ -58,7 +58,7 @@ export class OutcomeWriter {
     this.#options = options
     this.#clock = options.clock
     this.#logger = options.logger
-    this.#maxUnpersisted = Math.floor(MAX_UNPERSISTED / (options.writers ?? 1))
+    this.#maxUnwritten = Math.floor(MAX_UNWRITTEN / (options.writers ?? 1))
   }
 
   /** @see DeliveryStore.outcomesOf */
@@ -67,7 +67,7 @@ export class OutcomeWriter {
       this.#dirty.add(outcomes)
       this.#planFlush()
     }
-    const unwritten = this.#unwritten.get(destinationId) ?? new Unwritten(this.#maxUnpersisted)
+    const unwritten = this.#unwritten.get(destinationId) ?? new Unwritten(this.#maxUnwritten)
     this.#unwritten.set(destinationId, unwritten)
     return new LaneOutcomes(destinationId, onDirty, unwritten)
   }
@@ -116,7 +116,7 @@ export class OutcomeWriter {
   #planFlush(): void {
     if (this.#flushing !== undefined || this.#fault !== undefined) return
     const gathered = this.#gathered()
-    if (gathered >= this.#maxUnpersisted) {
+    if (gathered >= this.#maxUnwritten) {
       this.#timer?.cancel()
       this.#timer = undefined
       void this.#flush()
@@ -135,7 +135,7 @@ export class OutcomeWriter {
 
   #gathered(): number {
     let sum = 0
-    for (const outcomes of this.#dirty) sum += outcomes.unpersisted
+    for (const outcomes of this.#dirty) sum += outcomes.unwritten
     return sum
   }
 

@@ -1,7 +1,7 @@
 import type { HeldLease } from './leases.ts'
 
 /** Leases that a member claims per turn at most, so that members that start together share. */
-const MOST_CLAIMS = 4
+const MAX_CLAIMS = 4
 
 interface Turn<T> {
   /** The last claimed first. */
@@ -29,5 +29,5 @@ export function fairShare<T extends HeldLease>(
   const unwanted = held.filter(({ number }) => !numbers.has(number))
   const kept = held.filter(({ number }) => numbers.has(number))
   const excess = kept.slice(share).reverse()
-  return { toGiveBack: [...unwanted, ...excess], toClaim: Math.min(MOST_CLAIMS, Math.max(0, share - kept.length)) }
+  return { toGiveBack: [...unwanted, ...excess], toClaim: Math.min(MAX_CLAIMS, Math.max(0, share - kept.length)) }
 }

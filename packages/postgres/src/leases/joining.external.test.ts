@@ -10,7 +10,7 @@ import type { Lease, Leases } from './leases.ts'
 import { PostgresLeases } from './postgres-leases.ts'
 
 const SHARDS = Array.from({ length: 24 }, (_, number) => number)
-const MOST_MEMBERS = 6
+const MAX_MEMBERS = 6
 
 let schema: TestSchema
 let pool: PostgresPool
@@ -37,7 +37,7 @@ test('members join and leave 20 times under writes: only shards that must move d
   await settled(members)
   for (let change = 1; change <= 20; change++) {
     const before = epochs(members)
-    const isJoining = members.length === 1 || (members.length < MOST_MEMBERS && random() < 0.5)
+    const isJoining = members.length === 1 || (members.length < MAX_MEMBERS && random() < 0.5)
     let mustMove: number
     if (isJoining) {
       const share = Math.ceil(SHARDS.length / (members.length + 1))

@@ -8,7 +8,7 @@ export interface FollowedFile {
 }
 
 /** A snapshot may be replaced while it is read; then the next one is. */
-const MOST_SNAPSHOTS = 5
+const MAX_SNAPSHOTS = 5
 
 /** Brings a file to the last change that Postgres has. */
 export class CatalogFollower {
@@ -50,7 +50,7 @@ export class CatalogFollower {
       if (changes !== undefined) {
         await this.#apply(changes)
       } else {
-        if (snapshots++ === MOST_SNAPSHOTS) throw new Error(`change ${this.change + 1} of the catalog is missing`)
+        if (snapshots++ === MAX_SNAPSHOTS) throw new Error(`change ${this.change + 1} of the catalog is missing`)
         await this.#begin()
       }
     }

@@ -3,7 +3,7 @@ import { assertHeld, type HeldLease, notificationOf, type PostgresPool, type Que
 /** Of a row. */
 const PIECE_BYTES = 1024 * 1024
 /** Rows that one statement deletes, so that it ends in time. */
-const MOST_DELETED = 64
+const MAX_DELETED = 64
 /** Notifications that a wish or a request was made, and that there is a change. */
 export const WISHES = 'catalog wishes'
 export const CHANGES = 'catalog changes'
@@ -197,11 +197,11 @@ export class StoredCatalog {
   }
 
   async #delete(lease: HeldLease, table: string, where: string, change: number): Promise<void> {
-    const some = `SELECT change, piece FROM ${table} WHERE ${where} LIMIT ${MOST_DELETED}`
+    const some = `SELECT change, piece FROM ${table} WHERE ${where} LIMIT ${MAX_DELETED}`
     for (let isDone = false; !isDone; ) {
       await this.#fenced(lease, async (queries) => {
         const deleted = await queries.run(`DELETE FROM ${table} WHERE (change, piece) IN (${some})`, [change])
-        isDone = deleted < MOST_DELETED
+        isDone = deleted < MAX_DELETED
       })
     }
   }

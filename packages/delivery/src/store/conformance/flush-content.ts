@@ -36,7 +36,7 @@ export function testFlushContent(makePlace: MakePlace): void {
     expect(await outcomesAt(store, 4)).toMatchObject([{ kind: 'dead_letter', reason: 'answered 400' }])
     expect(await store.outcomes.positions()).toMatchObject([{ position: { offset: 9 } }])
     expect(run.internalErrors()).toBe(1)
-    expect(outcomes.unpersisted).toBe(0)
+    expect(outcomes.unwritten).toBe(0)
     expect(store.trouble()).toBe(undefined)
     expect(logged).toMatchObject([
       {
@@ -100,7 +100,7 @@ export function testFlushContent(makePlace: MakePlace): void {
         else outcomes.delivered(eventAt(offset), 200, 1, NOW, revisionOf(spoiled?.by))
       }
       await store.flush()
-      expect(outcomes.unpersisted).toBe(0)
+      expect(outcomes.unwritten).toBe(0)
       await store.outcomes.resume({ destinationId: 'd1', partitions: [0] })
       expect(await store.outcomes.positions()).toMatchObject([{ position: { offset: end } }])
       for (const [i, { kind, spoiled }] of script.entries()) {

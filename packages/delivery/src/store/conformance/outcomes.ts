@@ -28,9 +28,9 @@ export function testOutcomes(makePlace: MakePlace): void {
         outcomes.noteVersions(2, ['v1', 'v2'])
         outcomes.delivered(eventAt(4, 1), 204, 12.4, NOW, 2)
         outcomes.filtered(eventAt(5), 'event filter', NOW, 1)
-        expect(outcomes.unpersisted).toBe(2)
+        expect(outcomes.unwritten).toBe(2)
         await store.flush()
-        expect(outcomes.unpersisted).toBe(0)
+        expect(outcomes.unwritten).toBe(0)
       },
       async (store) => {
         const at = (offset: number, index: number) => recordedAt(store, offset, index)

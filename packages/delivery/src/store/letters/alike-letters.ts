@@ -3,7 +3,7 @@ import type { DeadLetterWrite } from '../flush.ts'
 /** A smaller group becomes single rows. */
 export const FEWEST_ALIKE = 16
 /** Maximum size: reading one letter reads its whole range. */
-export const MOST_ALIKE = 256
+export const MAX_ALIKE = 256
 const MAX_EVENT_BYTES = 1024 * 1024
 
 /**
@@ -40,7 +40,7 @@ function* chunksOf(letters: readonly DeadLetterWrite[]): Generator<DeadLetterWri
   let bytes = 0
   for (const letter of letters) {
     const size = Buffer.byteLength(letter.event)
-    if (chunk.length > 0 && (chunk.length === MOST_ALIKE || bytes + size > MAX_EVENT_BYTES)) {
+    if (chunk.length > 0 && (chunk.length === MAX_ALIKE || bytes + size > MAX_EVENT_BYTES)) {
       yield chunk
       chunk = []
       bytes = 0

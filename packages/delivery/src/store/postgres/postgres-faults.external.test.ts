@@ -40,7 +40,7 @@ class Deliveries {
   /** As a lane, it stops while 1,000 outcomes are unwritten. */
   async #run(): Promise<void> {
     while (!this.#isEnded) {
-      for (let i = 0; i < 50 && this.#outcomes.unpersisted < 1_000; i++) {
+      for (let i = 0; i < 50 && this.#outcomes.unwritten < 1_000; i++) {
         const offset = this.count++
         if (offset % 10 === 9) this.#outcomes.deadLetter(eventAt(offset), letter(offset))
         else this.#outcomes.delivered(eventAt(offset), 200, 1, NOW, 1)

@@ -211,7 +211,7 @@ test('outcomes are written 20 ms after the first, or as soon as there are 1,000'
   const first = written()
   await clock.advance(1)
   await first
-  expect(outcomes.unpersisted).toBe(0)
+  expect(outcomes.unwritten).toBe(0)
 
   const thousand = written()
   for (let offset = 2; offset < 1_002; offset++) outcomes.delivered(eventAt(offset), 200, 1, NOW, 1)
@@ -231,7 +231,7 @@ test('what is written together is written whole or not at all', async () => {
   await store.outcomes.positions()
   expect(store.trouble()).toBe('database is locked')
   expect(rows('SELECT * FROM blocks')).toEqual([])
-  expect(outcomes.unpersisted).toBe(1)
+  expect(outcomes.unwritten).toBe(1)
   db.exec('ROLLBACK')
   db.close()
   const written = new Promise<void>((resolve) => (outcomes.onPersisted = resolve))

@@ -13,8 +13,8 @@ const KEPT_READER = 'kept-records'
 export const LOG_CUT = 'log was cut'
 /** A copy begins at half of the retention; a look takes place often enough within the other half. */
 const LOOKS_IN_RETENTION = 20
-const SHORTEST_MS = 1_000
-const LONGEST_MS = 60_000
+const MIN_LOOK_MS = 1_000
+const MAX_LOOK_MS = 60_000
 const MAX_HOLES = 100
 
 export interface KeptPayloadsOptions {
@@ -43,7 +43,7 @@ export class KeptPayloads {
   constructor(options: KeptPayloadsOptions) {
     this.#options = options
     const { log, clock, logger } = options
-    const everyMs = Math.min(LONGEST_MS, Math.max(SHORTEST_MS, log.retention.retentionMs / LOOKS_IN_RETENTION))
+    const everyMs = Math.min(MAX_LOOK_MS, Math.max(MIN_LOOK_MS, log.retention.retentionMs / LOOKS_IN_RETENTION))
     const onError = (error: Error) => logger.warn({ cause: error.message }, 'waiting events cannot be kept; retrying')
     this.#turns = new Turns(clock, everyMs, () => this.#look(), onError)
     this.#turns.start()

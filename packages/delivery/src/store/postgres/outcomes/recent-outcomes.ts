@@ -13,7 +13,7 @@ import { SeenLately } from './seen-lately.ts'
 const BLOCKS_TOGETHER = 100
 const ENTRIES_OF_BLOCK = 50
 /** Small blocks may still grow. */
-const MOST_WATCHED = 2_000
+const MAX_WATCHED = 2_000
 const ROWS_TOGETHER = 200
 /** Rows that a slow transaction writes become visible after later ones; and clocks differ. */
 const LATE_MS = 5_000
@@ -100,7 +100,7 @@ export class RecentOutcomes {
     this.#growing.delete(key)
     if (bytes < FULL_BLOCK_ENTRIES * ENTRY_BYTES) this.#growing.set(key, bytes)
     for (const oldest of this.#growing.keys()) {
-      if (this.#growing.size <= MOST_WATCHED) break
+      if (this.#growing.size <= MAX_WATCHED) break
       this.#growing.delete(oldest)
     }
   }
@@ -149,17 +149,17 @@ type FoundJourney = Omit<RecentOutcome, 'status' | 'durationMs'> & {
   readonly at: number
 }
 
-const MOST_BYTES = ENTRIES_OF_BLOCK * ENTRY_BYTES
+const MAX_BYTES = ENTRIES_OF_BLOCK * ENTRY_BYTES
 const BLOCK = `b.day, b.writer, b.number, d.name AS "destinationId", b.partition, b.replay > 0 AS "isReplay",
   octet_length(b.entries)::bigint AS bytes`
 const GROWN = `
-  SELECT ${BLOCK}, substring(b.entries FROM known.bytes + 1 FOR ${MOST_BYTES}) AS entries
+  SELECT ${BLOCK}, substring(b.entries FROM known.bytes + 1 FOR ${MAX_BYTES}) AS entries
   FROM json_to_recordset($1::json) AS known(day bigint, writer bigint, number bigint, bytes integer)
   JOIN block b ON b.day = known.day AND b.writer = known.writer AND b.number = known.number
   JOIN name d ON d.id = b.destination
   WHERE octet_length(b.entries) > known.bytes`
 const ADDED = `
-  SELECT ${BLOCK}, substring(b.entries FOR ${MOST_BYTES}) AS entries
+  SELECT ${BLOCK}, substring(b.entries FOR ${MAX_BYTES}) AS entries
   FROM writer w CROSS JOIN unnest($1::bigint[]) AS present(day)
   LEFT JOIN json_to_recordset($2::json) AS known(day bigint, writer bigint, number bigint)
     ON known.day = present.day AND known.writer = w.number

@@ -25,7 +25,7 @@ test('when the thread is gone no outcome counts as written, and the owner of the
   await threads[0]!.terminate()
   outcomes.delivered(eventAt(1), 200, 1, NOW, 1)
   await expect(store.flush()).rejects.toMatchObject({ code: 'THREAD_ENDED' })
-  expect([persisted, outcomes.unpersisted]).toEqual([0, 1])
+  expect([persisted, outcomes.unwritten]).toEqual([0, 1])
   expect(store.trouble()).toBe('thread delivery ended')
   expect(faults).toEqual(['thread delivery ended'])
   await store.close()
