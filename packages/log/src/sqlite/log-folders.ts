@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { systemClock } from '@millrace/std'
@@ -29,13 +29,22 @@ export class LogFolders implements Disposable {
     const names = readdirSync(directory).filter((name) => !name.endsWith('-shm'))
     const isWal = (name: string) => name.endsWith('-wal')
     for (const name of [...names.filter(isWal), ...names.filter((name) => !isWal(name))]) {
-      if (existsSync(join(directory, name))) copyFileSync(join(directory, name), join(copy, name))
+      copyIfThere(join(directory, name), join(copy, name))
     }
     return copy
   }
 
   [Symbol.dispose](): void {
     rmSync(this.root, { recursive: true, force: true })
+  }
+}
+
+/** Copies a file. One that goes before it is read was moved into another file, or expired: there is nothing to copy. */
+function copyIfThere(from: string, to: string): void {
+  try {
+    copyFileSync(from, to)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
   }
 }
 
