@@ -46,6 +46,7 @@ export class CommitDedup {
       const repeated = isRepeat(rule) ? this.#repeated : undefined
       const fresh = isWindow ? this.#entries : this.#remembered[kindOf(rule.attempt)]
       const indexes: number[] = []
+      if (isWindow && window !== undefined) forEachDedupKey(record, (low) => window.touch(low))
       forEachDedupKey(record, (low, high, index) => {
         repeated?.addKey(low, high)
         if (isKnown(low, high)) {

@@ -8,11 +8,12 @@
  *
  * New entries are only in the ring. The next search puts them into the table, so keys that nobody asks for cost little.
  *
- * The capacity doubles as needed. At the limit an entry takes 24 bytes, 244 MB in all. While the ring grows, the old memory
- * is needed too, for a moment.
+ * The capacity grows fourfold as needed, since all entries are put into the new table. At the limit an entry takes 24 bytes, 244 MB
+ * in all. While the ring grows, the old memory is needed too, for a moment.
  */
 export const MAX_DEDUP_ENTRIES = 10_000_000
 const FIRST_CAPACITY = 4_096
+const GROWTH = 4
 /** An entry on disk: the key, and the time as f64, little-endian. */
 export const DEDUP_ENTRY_BYTES = 16
 
@@ -34,6 +35,8 @@ export class DedupWindow {
   #count = 0
   /** Entries that are in the table too: the oldest ones. */
   #indexed = 0
+  /** Means nothing; without it V8 would leave the reads of `touch` out. */
+  #touched = 0
 
   /**
    * @param keepMs length of the longest window.
@@ -68,9 +71,17 @@ export class DedupWindow {
   /** Makes room for entries of other windows. */
   evictOldest(): void {
     this.#removeFirst()
-    if (this.#count < this.#capacity / 4 && this.#capacity > FIRST_CAPACITY) {
-      this.#resize(Math.max(FIRST_CAPACITY, Math.ceil(this.#capacity / 2)))
+    if (this.#count < this.#capacity / GROWTH ** 2 && this.#capacity > FIRST_CAPACITY) {
+      this.#resize(Math.max(FIRST_CAPACITY, Math.ceil(this.#capacity / GROWTH)))
     }
+  }
+
+  /**
+   * Begins to load what a search for a key reads first. A processor loads several places at once, but each search waits for its own:
+   * so call this for many keys before the searches.
+   */
+  touch(low: number): void {
+    this.#touched ^= this.#tags[low & (this.#tags.length - 1)]!
   }
 
   /** Acceptance time of the last event with this key; undefined if unknown. */
@@ -85,7 +96,7 @@ export class DedupWindow {
     while (this.#count > 0 && this.#at[this.#first]! <= at - this.#keepMs) this.#removeFirst()
     if (this.#count === this.#maxEntries) this.#removeFirst()
     if (this.#count === this.#capacity) {
-      this.#resize(Math.min(this.#capacity * 2, Math.max(this.#maxEntries, FIRST_CAPACITY)))
+      this.#resize(Math.min(this.#capacity * GROWTH, Math.max(this.#maxEntries, FIRST_CAPACITY)))
     }
     const place = (this.#first + this.#count) % this.#capacity
     this.#low[place] = low
