@@ -6,6 +6,7 @@ import { defineConfig } from 'vitest/config'
 //   .external.test.ts  servers or a browser, which `.ci/run` installs and starts
 //   .chaos.test.ts     seconds of breaking processes, disks and days of delivery
 //   .long.test.ts      minutes, or the registries of several languages: `npm run verify:long`
+// A long test file that only imports a shorter one repeats it with more rounds, larger numbers and longer times: FULL is set there.
 const hermetic = ['{packages,apps,sdks}/*/src/**/*.test.ts', 'apps/dashboard/build/*.test.ts', 'tests/**/*.test.ts']
 const suffixes = ['external', 'chaos', 'long']
 
@@ -29,8 +30,12 @@ export default defineConfig({
       ...suffixes.map((name) => ({
         test: {
           name,
-          // Test files that need Postgres share one server, which the first of them starts.
-          globalSetup: 'packages/postgres/src/testing/test-run.ts',
+          ...(name === 'long' ? { env: { FULL: '1' } } : {}),
+          // Test files that need Postgres or Kafka share one server of each, which starts when the first of them asks.
+          globalSetup: [
+            'packages/postgres/src/testing/test-run.ts',
+            'packages/log/src/kafka-brokers/testing/test-run.ts',
+          ],
           include: [`tests/**/*.${name}.test.ts`, `{packages,apps,sdks}/*/src/**/*.${name}.test.ts`],
           testTimeout: 180_000,
           hookTimeout: 180_000,

@@ -41,19 +41,25 @@ const steps: readonly Step[] = [
       ),
   },
   { name: 'core', tools: [], holds: () => tests('hermetic', ['sdks/cordova', 'tests/sdk']) },
-  { name: 'browser-scenarios', tools: [CHROMIUM], holds: () => tests('external', ['sdks/cordova/src/browser']) },
-  { name: 'android-scenarios', tools: JAVA, holds: () => tests('external', ['tests/sdk-android/engine']) },
+  {
+    name: 'browser-scenarios',
+    tools: [CHROMIUM],
+    holds: () => tests('external', ['sdks/cordova/src/browser']) && tests('long', ['sdks/cordova/src/browser']),
+  },
+  { name: 'android-scenarios', tools: JAVA, holds: () => tests('long', ['tests/sdk-android/engine']) },
   { name: 'android-compile', tools: JAVA, holds: () => tests('external', ['tests/sdk-android/compile']) },
-  { name: 'android-app', tools: JAVA, holds: () => tests('external', ['tests/sdk-android/product']) },
+  { name: 'android-app', tools: JAVA, holds: () => tests('long', ['tests/sdk-android/product']) },
   { name: 'ios-scenarios', tools: C, holds: () => tests('external', ['scenarios', 'engine', 'fuzz'].map(ofIos)) },
   { name: 'ios-objective-c', tools: [['clang'], ['npm']], holds: () => tests('external', [ofIos('objective-c')]) },
   { name: 'ios-app', tools: C, holds: () => tests('external', [ofIos('product')]) },
   {
     name: 'install',
     tools: [['npm']],
-    holds: () => tests('external', ['tests/sdk/package', ...['sdk', 'sdk-android', 'sdk-ios'].map(installOf)]),
+    holds: () =>
+      tests('external', ['tests/sdk/package', 'tests/sdk/install']) &&
+      tests('long', ['tests/sdk-android/install', 'tests/sdk-ios/install']),
   },
-  { name: 'capacitor', tools: [['npm']], holds: () => tests('external', ['tests/sdk/capacitor']) },
+  { name: 'capacitor', tools: [['npm']], holds: () => tests('long', ['tests/sdk/capacitor']) },
   { name: 'browser-app', tools: [CHROMIUM, ['npm']], holds: () => tests('external', ['tests/sdk/browser']) },
   { name: 'beside', tools: [CHROMIUM, ['npm']], holds: () => tests('long', ['tests/sdk/beside']) },
   { name: 'budgets', tools: [CHROMIUM], holds: () => node('scripts/build-sdk.ts') && staysWithinBudgets() },
@@ -97,10 +103,6 @@ function isInstalled(program: string): boolean {
 
 function ofIos(file: string): string {
   return `${IOS}/${file}`
-}
-
-function installOf(folder: string): string {
-  return `tests/${folder}/install`
 }
 
 function tests(project: 'hermetic' | 'external' | 'long', files: readonly string[]): boolean {

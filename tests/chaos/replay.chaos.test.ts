@@ -14,8 +14,8 @@ import { PLAIN, ServerProcess } from '../e2e/server-process.ts'
  */
 
 const SEED = Number(process.env['SEED'] ?? Math.floor(Math.random() * 2 ** 31))
-const EVENTS = 3_000
-const KILLS = 5
+const KILLS = process.env['FULL'] === undefined ? 2 : 5
+const EVENTS = KILLS * 600
 const RATE = 300
 /** Of one kill: taken up, sent, and not on disk as delivered. */
 const MAX_REPEATS = 1_000 + 100

@@ -3,7 +3,7 @@ import { describeClient } from './describe-client.ts'
 import { describeWebClient } from './describe-web-client.ts'
 import { WEB_CLIENTS } from './web-clients.ts'
 
-/* Six of all: the others are in `npm run verify:long`. */
+/* One for servers and one for pages: all of them are in `npm run verify:long`. */
 
 for (const client of CLIENTS) if (client.isRepresentative) describeClient(client)
 for (const client of WEB_CLIENTS) if (client.isRepresentative) describeWebClient(client)

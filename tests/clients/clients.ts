@@ -24,7 +24,7 @@ export interface Client {
   readonly givesUpOn?: readonly (429 | 503)[]
   /** Ends the program of its page, which would go on as an app does. */
   readonly pageEnd?: string
-  /** One of those that every change is checked with. */
+  /** `.ci/run` runs it. */
   readonly isRepresentative?: boolean
 }
 
@@ -74,7 +74,6 @@ export const CLIENTS: readonly Client[] = [
     page: 'node.md',
     toolchain: NODE,
     driver: 'analytics-node-6.mjs',
-    isRepresentative: true,
   },
   {
     name: '@rudderstack/rudder-sdk-node',
@@ -83,7 +82,6 @@ export const CLIENTS: readonly Client[] = [
     toolchain: NODE,
     driver: 'rudder-node.mjs',
     gzip: true,
-    isRepresentative: true,
   },
   {
     name: 'segment-analytics-python',

@@ -92,7 +92,6 @@ export const WEB_CLIENTS: readonly WebClient[] = [
     lacks: ['screen'],
     // One request for each event, several at a time.
     overtakes: true,
-    isRepresentative: true,
   },
   {
     name: 'rudder-sdk-js',
@@ -112,7 +111,6 @@ export const WEB_CLIENTS: readonly WebClient[] = [
     sentAs: { page: { userId: 'u-88', properties: { part: 'stalls' } } },
     givesUpOn: [429, 503],
     overtakes: true,
-    isRepresentative: true,
   },
 ]
 

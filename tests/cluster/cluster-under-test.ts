@@ -2,7 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { settingsOver } from '@millrace/dev-env/cluster-settings'
-import { KafkaCluster, type KafkaClusterOptions } from '@millrace/log/kafka-brokers'
+import type { KafkaCluster } from '@millrace/log/kafka-brokers'
+import { brokerOfRun } from '@millrace/log/testing/test-run'
 import { TestSchema } from '@millrace/postgres/testing/test-schema'
 import { type Environment, PLAIN, ServerProcess } from '../e2e/server-process.ts'
 
@@ -13,25 +14,24 @@ export const LEASE_MS = 3_000
 export interface ClusterOptions {
   /** A server that the test may stop; default: that of the test run. */
   readonly postgres?: { readonly url: string }
-  /** More lines for server.properties of the broker. */
-  readonly settings?: KafkaClusterOptions['settings']
+  /** A broker that the test may stop, or that has settings of its own; default: that of the test run. */
+  readonly kafka?: Pick<KafkaCluster, 'addresses'>
 }
 
-/** Kafka with one broker, a schema of Postgres, and processes of one installation. */
+/** Topics and a schema of Postgres, and processes of one installation. */
 export class ClusterUnderTest implements AsyncDisposable {
   readonly processes: ServerProcess[] = []
-  readonly kafka: KafkaCluster
+  readonly kafka: Pick<KafkaCluster, 'addresses'>
   readonly schema: TestSchema
   readonly #folder = mkdtempSync(path.join(tmpdir(), 'millrace-cluster-'))
   #started = 0
 
-  static async start(name: string, { postgres, settings = {} }: ClusterOptions = {}): Promise<ClusterUnderTest> {
-    const kafka = await KafkaCluster.start({ brokers: 1, settings })
+  static async start(name: string, { postgres, kafka }: ClusterOptions = {}): Promise<ClusterUnderTest> {
     const schema = postgres === undefined ? await TestSchema.open(name) : TestSchema.on(postgres, name)
-    return new ClusterUnderTest(kafka, schema)
+    return new ClusterUnderTest(kafka ?? (await brokerOfRun()), schema)
   }
 
-  private constructor(kafka: KafkaCluster, schema: TestSchema) {
+  private constructor(kafka: Pick<KafkaCluster, 'addresses'>, schema: TestSchema) {
     this.kafka = kafka
     this.schema = schema
   }
@@ -68,7 +68,6 @@ export class ClusterUnderTest implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all(this.processes.map((server) => server[Symbol.asyncDispose]()))
     await this.schema[Symbol.asyncDispose]()
-    await this.kafka[Symbol.asyncDispose]()
     rmSync(this.#folder, { recursive: true, force: true })
   }
 }

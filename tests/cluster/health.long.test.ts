@@ -1,3 +1,4 @@
+import { KafkaCluster } from '@millrace/log/kafka-brokers'
 import { Sink } from '@millrace/pipeline/testing/sink'
 import { PostgresServer } from '@millrace/postgres/local-server'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -7,6 +8,7 @@ import { ClusterUnderTest, connected, event, healthOf, LEASE_MS, metricsOf, send
 /* What each role says while Kafka or Postgres is away. */
 
 let postgres: PostgresServer
+let kafka: KafkaCluster
 let cluster: ClusterUnderTest
 let gateway: ServerProcess
 let pipeline: ServerProcess
@@ -15,7 +17,8 @@ let sink: Sink
 let writeKey: string
 beforeAll(async () => {
   postgres = await PostgresServer.start()
-  cluster = await ClusterUnderTest.start('health', { postgres })
+  kafka = await KafkaCluster.start({ brokers: 1 })
+  cluster = await ClusterUnderTest.start('health', { postgres, kafka })
   control = await cluster.add({ MILLRACE_ROLES: 'control' })
   gateway = await cluster.add({ MILLRACE_ROLES: 'gateway' })
   pipeline = await cluster.add({ MILLRACE_ROLES: 'pipeline' })
@@ -26,6 +29,7 @@ beforeAll(async () => {
 afterAll(async () => {
   if (!postgres.isRunning) await postgres.start()
   await cluster[Symbol.asyncDispose]()
+  await kafka[Symbol.asyncDispose]()
   await postgres[Symbol.asyncDispose]()
   sink.close()
 })
@@ -62,7 +66,7 @@ test('without Postgres control and, after its lease, pipeline are unhealthy; gat
 }, 90_000)
 
 test('without Kafka gateways are unhealthy at once, pipelines once they could not read for 60 s, and control not at all', async () => {
-  const [broker] = cluster.kafka.brokers
+  const [broker] = kafka.brokers
   await broker!.kill()
   const killedAt = performance.now()
   await expect

@@ -9,6 +9,11 @@ import { FlakyProxy } from './flaky-proxy.ts'
 
 const TIMEOUT_MS = 15_000
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+/** Themes, and widths of the window: on a phone, and on a desk, as a visit begins. */
+const LOOKS = [
+  ['dark', 360],
+  ['light', 1440],
+] as const
 const TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
 
 export interface PageOptions {
@@ -191,17 +196,38 @@ export class Visit implements AsyncDisposable {
     for (const key of keys.split(' ')) await this.page.keyboard.press(key)
   }
 
+  /** To another page as a link of the dashboard leads there: nothing is loaded anew. @param path below /ui */
+  async go(path: string): Promise<void> {
+    await this.page.evaluate(`history.pushState({}, '', ${JSON.stringify(`/ui${path}`)})`)
+  }
+
   /** Resolves when the page has its title, and shows no part as still loading. */
   async settled(): Promise<void> {
     await this.page.locator('h1').filter({ hasText: /\w/ }).waitFor()
     await this.page.locator('[aria-busy=true]').first().waitFor({ state: 'detached' })
   }
 
+  /** What axe-core finds and how the page scrolls sideways, light in a wide window and dark in a narrow one: none may. */
+  async flaws(): Promise<string[]> {
+    const found: string[] = []
+    for (const [theme, width] of LOOKS) {
+      await this.page.emulateMedia({ colorScheme: theme })
+      await this.page.setViewportSize({ width, height: this.page.viewportSize()!.height })
+      // A new look is drawn with the second frame.
+      await this.page.evaluate('new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))')
+      await this.page.locator('[aria-busy=true]').first().waitFor({ state: 'detached' })
+      const flaws = await this.axe()
+      if ((await this.sideways()) > 0) flaws.push('scrolls sideways')
+      found.push(...flaws.map((flaw) => `${theme}, ${width} px: ${flaw}`))
+    }
+    return found
+  }
+
   /** What axe-core finds, one line each. */
   async axe(): Promise<string[]> {
     await this.page.evaluate(AXE)
     const found: readonly AxeViolation[] = await this.page.evaluate(
-      `axe.run(document, ${JSON.stringify({ runOnly: TAGS })}).then(({ violations }) => violations)`,
+      `axe.run(document, ${JSON.stringify({ runOnly: TAGS, resultTypes: ['violations'] })}).then(({ violations }) => violations)`,
     )
     return found.flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`))
   }

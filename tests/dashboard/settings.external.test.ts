@@ -196,13 +196,8 @@ test('a backup is started, and its end is told', async () => {
 test.each(['users', 'credentials', 'audit', 'configuration', 'health', 'backup'])(
   '/settings/%s: axe finds nothing and nothing scrolls sideways',
   async (tab) => {
-    for (const [theme, width] of [
-      ['light', 1440],
-      ['dark', 360],
-    ] as const) {
-      await using visit = await dashboard.visit(`/settings/${tab}`, { theme, width })
-      await visit.settled()
-      expect([await visit.axe(), await visit.sideways()]).toEqual([[], 0])
-    }
+    await using visit = await dashboard.visit(`/settings/${tab}`)
+    await visit.settled()
+    expect(await visit.flaws()).toEqual([])
   },
 )

@@ -47,7 +47,7 @@ test('setup of every type of source shows the code of its page, with the write k
   await using visit = await dashboard.visit('/sources')
   for (const type of types) {
     const source = await dashboard.env.source({ type })
-    await visit.page.goto(`/ui/sources/${source.id}/setup`)
+    await visit.go(`/sources/${source.id}/setup`)
     const page = await pageOf(`${FIRST_PAGES[type]}.md`)
     await expectCode(visit, page, source, type)
   }
@@ -55,9 +55,8 @@ test('setup of every type of source shows the code of its page, with the write k
 
 async function expectCode(visit: Visit, page: ClientPage, { writeKey }: SourceMade, type: string): Promise<void> {
   const { proxy } = dashboard
-  const shown = (await visit.page.getByLabel('Code for the first event').textContent())!
+  const shown = (await visit.page.getByLabel('Code for the first event').filter({ hasText: writeKey }).textContent())!
   const host = new URL(proxy.url).host
-  expect(shown, type).toContain(writeKey)
   expect(shown, type).toContain(host)
   const emptied = shown.replaceAll(proxy.url, ADDRESS).replaceAll(host, HOST).replaceAll(writeKey, KEY)
   expect(emptied, type).toBe(page.code)
@@ -67,18 +66,12 @@ async function expectCode(visit: Visit, page: ClientPage, { writeKey }: SourceMa
   expect(await install.allTextContents(), type).toEqual(page.install === undefined ? [] : [page.install])
 }
 
-test.each([
-  ['light', 1440],
-  ['dark', 360],
-] as const)(
-  'setup with many snippets: axe finds nothing and nothing scrolls sideways, %s at %d px',
-  async (theme, width) => {
-    const { id } = await dashboard.env.source({ type: 'Javascript' })
-    await using visit = await dashboard.visit(`/sources/${id}/setup`, { theme, width })
-    await visit.page.getByLabel('Code for the first event').waitFor()
-    expect([await visit.axe(), await visit.sideways()]).toEqual([[], 0])
-  },
-)
+test('setup with many snippets: axe finds nothing and nothing scrolls sideways, light and wide or dark and narrow', async () => {
+  const { id } = await dashboard.env.source({ type: 'Javascript' })
+  await using visit = await dashboard.visit(`/sources/${id}/setup`)
+  await visit.page.getByLabel('Code for the first event').waitFor()
+  expect(await visit.flaws()).toEqual([])
+})
 
 test('the first event of a source is shown within a second of being sent', async () => {
   const { writeKey, id } = await dashboard.env.source({ type: 'Python' })

@@ -35,6 +35,8 @@ export class OrderModel {
   readonly #arrived = new Map<string, Set<string>>()
   readonly #eventsOfPhase: number
   #phaseEnds: number[] = []
+  /** By source and user: the last event of the first phase. */
+  #lastReplayed: ReadonlyMap<string, number> | undefined
 
   constructor({ random, eventsOfPhase }: ModelOptions) {
     this.#random = random
@@ -65,6 +67,7 @@ export class OrderModel {
       }),
     )
     this.#phaseEnds.push(this.sent.length)
+    this.#lastReplayed ??= new Map(this.#seqs)
   }
 
   /** @returns the status that the sink answers. */
@@ -76,7 +79,7 @@ export class OrderModel {
       return 500
     }
     // Replayed and live events of a user are two streams, each in order.
-    const stream = path === '/late' && seq <= this.#seqAt(0, source, user) ? 'replayed' : 'live'
+    const stream = path === '/late' && seq <= (this.#lastReplayed?.get(`${source} ${user}`) ?? 0) ? 'replayed' : 'live'
     const key = `${path} ${stream} ${source} ${user}`
     const arrived = this.#arrived.get(path) ?? new Set()
     const last = this.#last.get(key) ?? 0
@@ -110,14 +113,5 @@ export class OrderModel {
     const seq = (this.#seqs.get(key) ?? 0) + 1
     this.#seqs.set(key, seq)
     return { source, user, seq }
-  }
-
-  /** The last event of a user that was sent until the end of a phase. */
-  #seqAt(phase: number, source: number, user: number): number {
-    let last = 0
-    for (const each of this.sent.slice(0, this.#phaseEnds[phase])) {
-      if (each.source === source && each.user === user) last = Math.max(last, each.seq)
-    }
-    return last
   }
 }

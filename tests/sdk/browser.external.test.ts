@@ -17,6 +17,7 @@ import { exampleFiles, PAGE } from './pages.ts'
 const MAKING_MS = 180_000
 
 let app: CordovaApp
+let www: string
 let files: AppServer
 let env: DevEnv
 let chromium: Chromium
@@ -24,26 +25,29 @@ let webhook: Webhook
 
 beforeAll(async () => {
   app = await CordovaApp.make('browser', { 'index.html': PAGE, ...exampleFiles() })
-  const www = path.join(app.folder, 'platforms/browser/www')
+  www = path.join(app.folder, 'platforms/browser/www')
   mkdirSync(path.join(www, 'esm'))
   copyFileSync(path.join(app.folder, 'node_modules/service-sdk-cordova/esm/index.js'), path.join(www, 'esm/index.js'))
   writeFileSync(path.join(www, 'module.html'), MODULE_PAGE)
   writeFileSync(path.join(www, 'early.html'), EARLY_PAGE)
-  files = await AppServer.open(www)
   env = await DevEnv.open()
+  chromium = await Chromium.open()
 }, MAKING_MS)
 afterAll(async () => {
+  await chromium?.[Symbol.asyncDispose]()
   await env?.[Symbol.asyncDispose]()
-  await files?.[Symbol.asyncDispose]()
   app?.[Symbol.dispose]()
 })
 beforeEach(async () => {
-  files.policy = undefined
   env.sink.clear()
   webhook = await env.webhook()
-  chromium = await Chromium.open()
+  // Another port is another origin: nothing is stored there.
+  files = await AppServer.open(www)
 }, MAKING_MS)
-afterEach(() => chromium?.[Symbol.asyncDispose](), MAKING_MS)
+afterEach(async () => {
+  await chromium.crashPages()
+  await files[Symbol.asyncDispose]()
+}, MAKING_MS)
 
 const MODULE_PAGE = `<!doctype html><meta charset="utf-8"><title>Shop</title>
 <script type="module">
@@ -65,7 +69,7 @@ const EARLY_PAGE = `<!doctype html><meta charset="utf-8"><title>Shop</title>
 /** Sends only when it is told to, or when the page is left. */
 const PATIENT = { trackLifecycleEvents: false, sleepTimeout: 3_600, flushQueueSize: 1_000 }
 
-const open = () => AppPage.open(chromium, files.url)
+const open = (browser = chromium) => AppPage.open(browser, files.url)
 const initialize = (page: AppPage, configuration: object = {}) =>
   page.call('initialize', webhook.source.writeKey, { dataPlaneUrl: env.url, ...PATIENT, ...configuration })
 const arrived = () => env.sink.received.map(({ json }) => json.event ?? json.type)
@@ -155,12 +159,13 @@ test('a queue that is longer than an exit batch is sent without a mistake of our
 })
 
 test('200 events before a SIGKILL of the whole browser arrive after its restart, in order, once', async () => {
-  const page = await open()
+  await using killed = await Chromium.open()
+  const page = await open(killed)
   await initialize(page)
   for (const name of names(200)) await page.call('track', name)
-  await chromium.kill()
-  await using again = await Chromium.open(chromium.profile)
-  const later = await AppPage.open(again, files.url)
+  await killed.kill()
+  await using again = await Chromium.open(killed.profile)
+  const later = await open(again)
   await initialize(later)
   expect((await later.call('getStatus')).queued).toBe(200)
   expect(await later.call('flush')).toMatchObject({ ok: true, sent: 200 })
@@ -207,13 +212,14 @@ test('closing a tab delivers its last batch', async () => {
 })
 
 test('an opt-out outlives the browser', async () => {
-  const page = await open()
+  await using killed = await Chromium.open()
+  const page = await open(killed)
   await initialize(page)
   await page.call('track', 'A')
   expect(await page.call('optOut', true)).toEqual({ status: 'stored' })
-  await chromium.kill()
-  await using again = await Chromium.open(chromium.profile)
-  const later = await AppPage.open(again, files.url)
+  await killed.kill()
+  await using again = await Chromium.open(killed.profile)
+  const later = await open(again)
   expect(await initialize(later)).toMatchObject({ tracking: 'disabled' })
   expect(await later.call('track', 'B')).toEqual({ status: 'dropped', reason: 'OPTED_OUT' })
   expect(env.sink.received).toEqual([])

@@ -69,6 +69,20 @@ export class Chromium implements AsyncDisposable {
     await this.ended
   }
 
+  /** Ends every page as a kill of its process does: none of them can send anything more. */
+  async crashPages(): Promise<void> {
+    // With its first tab the browser would end.
+    const [, ...pages] = this.context.pages()
+    // Pages of one origin may share a process.
+    const crashed = pages.map((page) => new Promise((resolve) => page.once('crash', resolve)))
+    for (const page of pages) {
+      const session = await this.context.newCDPSession(page).catch(() => undefined)
+      void session?.send('Page.crash').catch(() => 'it does not answer')
+    }
+    await Promise.all(crashed)
+    for (const page of pages) await page.close()
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await this.kill()
     rmSync(this.profile, { recursive: true, force: true, maxRetries: 5 })

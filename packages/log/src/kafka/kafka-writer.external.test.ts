@@ -1,17 +1,17 @@
 import { channel } from 'node:diagnostics_channel'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { noteOf, readAll, testRecord } from '../conformance.ts'
 import type { KafkaCluster } from '../kafka-brokers/index.ts'
+import { brokerOfRun } from '../kafka-brokers/testing/test-run.ts'
 import { AppendLoad } from './testing/append-load.ts'
-import { newPrefix, openLog, startKafka } from './testing/test-kafka.ts'
+import { newPrefix, openLog } from './testing/test-kafka.ts'
 
 const PRODUCE = 0
 
-let kafka: KafkaCluster
+let kafka: Pick<KafkaCluster, 'addresses'>
 beforeAll(async () => {
-  kafka = await startKafka({ brokers: 1 })
+  kafka = await brokerOfRun()
 })
-afterAll(() => kafka[Symbol.asyncDispose]())
 
 test('appends that come while a produce is under way go with the next one: one at a time, 64 records at most', async () => {
   await using log = await openLog(kafka, { partitions: 16 })

@@ -6,20 +6,18 @@ import { noteOf, readAll, readAllBack, scanAll, testRecord } from '../conformanc
 import type { StoredRecord } from '../event-log.ts'
 import { duplicateBytes, framedRecords } from '../frames.ts'
 import type { KafkaCluster } from '../kafka-brokers/index.ts'
+import { brokerOfRun } from '../kafka-brokers/testing/test-run.ts'
 import { KafkaConnections } from './connections.ts'
 import { deleteRecords } from './testing/delete-records.ts'
-import { newPrefix, openLog, startKafka } from './testing/test-kafka.ts'
+import { newPrefix, openLog } from './testing/test-kafka.ts'
 
-let kafka: KafkaCluster
+let kafka: Pick<KafkaCluster, 'addresses'>
 let connections: KafkaConnections
 beforeAll(async () => {
-  kafka = await startKafka({ brokers: 1 })
+  kafka = await brokerOfRun()
   connections = new KafkaConnections({ brokers: kafka.addresses }, systemClock)
 })
-afterAll(async () => {
-  connections.close()
-  await kafka[Symbol.asyncDispose]()
-})
+afterAll(() => connections.close())
 
 test('what other processes append is announced and read in order while a partition is followed, and not after', async () => {
   const prefix = newPrefix()

@@ -3,21 +3,19 @@ import { createTopicsV7, describeConfigsV4, incrementalAlterConfigsV1 } from '@p
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { testRecord } from '../conformance.ts'
 import type { KafkaCluster } from '../kafka-brokers/index.ts'
+import { brokerOfRun } from '../kafka-brokers/testing/test-run.ts'
 import { KafkaConnections } from './connections.ts'
-import { newPrefix, openLog, startKafka } from './testing/test-kafka.ts'
+import { newPrefix, openLog } from './testing/test-kafka.ts'
 
 const TOPIC = 2
 
-let kafka: KafkaCluster
+let kafka: Pick<KafkaCluster, 'addresses'>
 let connections: KafkaConnections
 beforeAll(async () => {
-  kafka = await startKafka({ brokers: 1 })
+  kafka = await brokerOfRun()
   connections = new KafkaConnections({ brokers: kafka.addresses }, systemClock)
 })
-afterAll(async () => {
-  connections.close()
-  await kafka[Symbol.asyncDispose]()
-})
+afterAll(() => connections.close())
 
 test('one broker cannot keep three replicas: the start says so, and how to start anyway', async () => {
   const prefix = newPrefix()

@@ -20,6 +20,7 @@ export const MINUTE = 60 * SECOND
 export const HOUR = 60 * MINUTE
 /** After this real time without a new call, a test that never settles reports what is still running. */
 const RESTLESS_MS = 15_000
+const MAX_WAIT_MS = 1
 
 type ClientOptions = Partial<Omit<ConstructorParameters<typeof OutboundClient>[0], 'clock' | 'rules'>>
 type DestinationChange = Partial<Omit<ConfiguredDestination, 'delivery'>> & {
@@ -90,6 +91,7 @@ export class PipelineUnderTest implements AsyncDisposable {
   #inFlight = 0
   #sent = 0
   #pending = 0
+  #wake: () => void = () => {}
   #revision = 1
   #userCode!: Sandboxes
 
@@ -313,10 +315,21 @@ export class PipelineUnderTest implements AsyncDisposable {
   readonly #countCall = (by: number) => {
     this.#inFlight += by
     if (by > 0) this.#sent++
+    else this.#wake()
   }
 
   readonly #count = (by: number) => {
     this.#pending += by
+    if (by < 0) this.#wake()
+  }
+
+  /** Until a call, a read or a write ends; a scan or a sink tells nothing, so the wait is short. */
+  async #woken(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const timer = setTimeout(resolve, MAX_WAIT_MS)
+    this.#wake = resolve
+    await promise
+    clearTimeout(timer)
   }
 
   async #quiet(): Promise<void> {
@@ -325,7 +338,8 @@ export class PipelineUnderTest implements AsyncDisposable {
     let isBusy = false
     for (let quietTurns = 0; quietTurns < 2; ) {
       // A thread or a process is at work: a loop without a pause would take the processor from it.
-      await new Promise((resolve) => (isBusy ? setTimeout(resolve, 1) : setImmediate(resolve)))
+      if (isBusy) await this.#woken()
+      await new Promise((resolve) => setImmediate(resolve))
       const held = this.#sinks.reduce((sum, sink) => sum + sink.held, 0)
       isBusy = this.#inFlight !== held || this.#pending > 0 || this.delivery.jobs.isScanning
       if (isBusy) {

@@ -10,11 +10,12 @@ export function startKafka(options: KafkaClusterOptions): Promise<KafkaCluster> 
   return KafkaCluster.start({ ...options, settings: { ...SETTINGS, ...options.settings } })
 }
 
+const FILE = crypto.randomUUID().slice(0, 8)
 let prefixes = 0
 
 /** A prefix of topics that no other test uses. */
 export function newPrefix(): string {
-  return `test-${process.pid}-${++prefixes}`
+  return `test-${FILE}-${++prefixes}`
 }
 
 /** A log on topics of its own. */

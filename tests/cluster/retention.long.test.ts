@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { KafkaEventLog } from '@millrace/log/kafka'
+import { KafkaCluster } from '@millrace/log/kafka-brokers'
 import { Sink } from '@millrace/pipeline/testing/sink'
 import { systemClock } from '@millrace/std'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -10,16 +11,18 @@ import { api, ClusterUnderTest, connected, event, LEASE_MS, ok, send } from './c
 
 const RETENTION_MS = 12_000
 
+let kafka: KafkaCluster
 let cluster: ClusterUnderTest
 let log: KafkaEventLog
 let gateway: ServerProcess
 let pipeline: ServerProcess
 beforeAll(async () => {
-  cluster = await ClusterUnderTest.start('retention', { settings: { 'log.retention.check.interval.ms': 500 } })
+  kafka = await KafkaCluster.start({ brokers: 1, settings: { 'log.retention.check.interval.ms': 500 } })
+  cluster = await ClusterUnderTest.start('retention', { kafka })
   const { MILLRACE_KAFKA_PREFIX: prefix } = cluster.settings
   // Topics that forget soon; the processes find them.
   log = await KafkaEventLog.open({
-    kafka: { brokers: cluster.kafka.addresses },
+    kafka: { brokers: kafka.addresses },
     ...{ prefix: prefix!, clock: systemClock, partitions: 4, retentionMs: RETENTION_MS },
     ...{ maxRecordBytes: 5_000_000, isUnsafeAllowed: true },
   })
@@ -29,6 +32,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await log?.[Symbol.asyncDispose]()
   await cluster[Symbol.asyncDispose]()
+  await kafka[Symbol.asyncDispose]()
 })
 
 test('a waiting event and a dead letter are delivered after the retention has passed, by the next owner too', async () => {

@@ -1,0 +1,1 @@
+import './postgres-limits.external.test.ts'

@@ -1,0 +1,1 @@
+import './dead-letters.chaos.test.ts'

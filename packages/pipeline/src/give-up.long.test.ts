@@ -1,0 +1,1 @@
+import './give-up.chaos.test.ts'

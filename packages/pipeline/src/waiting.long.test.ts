@@ -1,0 +1,1 @@
+import './waiting.chaos.test.ts'

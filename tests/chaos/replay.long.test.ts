@@ -1,0 +1,1 @@
+import './replay.chaos.test.ts'

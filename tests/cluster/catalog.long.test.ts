@@ -1,0 +1,1 @@
+import './catalog.external.test.ts'

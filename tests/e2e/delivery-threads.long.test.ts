@@ -1,0 +1,1 @@
+import './delivery-threads.chaos.test.ts'
