@@ -238,6 +238,12 @@ const BUDGET = `
   );
 `
 
+const EXPIRY = `
+  -- The oldest open dead letters of a destination in the partitions of one owner.
+  CREATE INDEX dead_letter_open ON dead_letter (destination, partition, id) WHERE state = 0;
+  CREATE INDEX letter_range_open ON letter_range (destination, partition, first) WHERE state = 0;
+`
+
 /**
  * The tables of the delivery store. Later releases only add steps: two releases run side by side.
  *
@@ -253,5 +259,6 @@ export const deliverySchema: SchemaPart = {
     { name: 'statistics of several processes', up: (queries) => queries.rows(STATISTICS) },
     { name: 'duplicates', up: (queries) => queries.rows(DUPLICATES) },
     { name: 'storage budget', up: (queries) => queries.rows(BUDGET) },
+    { name: 'oldest open dead letters', up: (queries) => queries.rows(EXPIRY) },
   ],
 }
