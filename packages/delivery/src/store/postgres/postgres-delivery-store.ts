@@ -16,6 +16,7 @@ import { LetterChanges } from './letters/letter-changes.ts'
 import { LetterReads } from './letters/letter-reads.ts'
 import { PostgresDeadLetters } from './letters/postgres-dead-letters.ts'
 import { PostgresOutcomes } from './outcomes/postgres-outcomes.ts'
+import { RecentDuplicates } from './outcomes/recent-duplicates.ts'
 import { RecentOutcomes } from './outcomes/recent-outcomes.ts'
 import { RecordedOutcomes } from './outcomes/recorded-outcomes.ts'
 import { soughtOutcomes } from './outcomes/sought-reader.ts'
@@ -68,6 +69,7 @@ export class PostgresDeliveryStore implements DeliveryStore {
   /** How long the flushes took, those that failed included. */
   readonly flushSeconds = new Histogram(FLUSH_SECONDS)
   readonly #pool: PostgresPool
+  readonly #names: StoredNames
   readonly #clock: Clock
   readonly #flushes: FlushWriter
   readonly #writer: OutcomeWriter
@@ -95,6 +97,7 @@ export class PostgresDeliveryStore implements DeliveryStore {
     const recorded = new RecordedOutcomes(pool, names, reads)
     const expired = new ExpiredLetters({ transactions, names, reads, changes, recorded })
     this.#pool = pool
+    this.#names = names
     this.#clock = clock
     this.outcomes = new PostgresOutcomes({ transactions, names, recorded, letterChanges: changes })
     this.deadLetters = new PostgresDeadLetters({ transactions, names, reads, changes, expired })
@@ -140,9 +143,14 @@ export class PostgresDeliveryStore implements DeliveryStore {
     return this.#writer.trouble()
   }
 
-  /** Follows the outcomes that all processes write from now on, for the live view. */
+  /** Follows the outcomes and retries that all processes write from now on, for the live view. */
   recentOutcomes(): Promise<RecentOutcomes> {
     return RecentOutcomes.open(this.#pool, this.#clock)
+  }
+
+  /** Follows the duplicates that all processes find from now on, for the live view. */
+  recentDuplicates(): Promise<RecentDuplicates> {
+    return RecentDuplicates.open(this.#pool, this.#names)
   }
 
   /** Postgres does the reading, so the port is answered by this thread. */

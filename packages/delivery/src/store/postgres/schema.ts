@@ -244,6 +244,13 @@ const EXPIRY = `
   CREATE INDEX letter_range_open ON letter_range (destination, partition, first) WHERE state = 0;
 `
 
+const LIVE_VIEW = `
+  -- For the live view: waits after an attempt, and dead letters that a replay has changed, by the time of that.
+  CREATE INDEX journey_retried ON journey (changed_at) WHERE outcome = 'waiting' AND attempts > 0;
+  ALTER TABLE dead_letter ADD COLUMN changed_at bigint;
+  CREATE INDEX dead_letter_changed ON dead_letter (changed_at) WHERE changed_at IS NOT NULL;
+`
+
 /**
  * The tables of the delivery store. Later releases only add steps: two releases run side by side.
  *
@@ -260,5 +267,6 @@ export const deliverySchema: SchemaPart = {
     { name: 'duplicates', up: (queries) => queries.rows(DUPLICATES) },
     { name: 'storage budget', up: (queries) => queries.rows(BUDGET) },
     { name: 'oldest open dead letters', up: (queries) => queries.rows(EXPIRY) },
+    { name: 'retries for the live view', up: (queries) => queries.rows(LIVE_VIEW) },
   ],
 }
