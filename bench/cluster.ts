@@ -38,6 +38,8 @@ export class BenchCluster implements AsyncDisposable {
       ...settingsOver(kafka.addresses.join(','), postgres.url),
       MILLRACE_PARTITIONS: `${SOURCES}`,
       MILLRACE_BACKLOG_MAX_MB: '0',
+      // Its kills are no events that end processes.
+      MILLRACE_UNCLEAN_ENDS: '0',
     }
     const control = opened.use(await startProduct({ environment: { ...environment, MILLRACE_ROLES: 'control' } }))
     const destinationId = await addDestination(control, bench.sinkUrl())

@@ -7,7 +7,7 @@ const ROOT = path.dirname(import.meta.dirname)
 /** What the newest release before this version was; the next release moves it on. */
 export const PREVIOUS_RELEASE = '030e07c5b5b7'
 /** The same for clusters, which that release did not have. */
-export const PREVIOUS_CLUSTER_RELEASE = 'fcf049927890'
+export const PREVIOUS_CLUSTER_RELEASE = '7d99607e00ef'
 
 /**
  * The code of an earlier commit in a folder, ready to run on the dependencies that are installed here; its own packages are

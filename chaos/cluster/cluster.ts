@@ -75,6 +75,8 @@ export class Cluster implements AsyncDisposable {
       MILLRACE_PARTITIONS: String(PARTITIONS),
       MILLRACE_LEASE_SECONDS: String(leaseMs / 1_000),
       MILLRACE_BACKLOG_MAX_MB: '0',
+      // Its kills are no events that end processes.
+      MILLRACE_UNCLEAN_ENDS: '0',
       MILLRACE_LOG_LEVEL: 'warn',
       ...(network === undefined ? {} : { MILLRACE_EGRESS_ALLOW: network.webhooks }),
     }

@@ -80,7 +80,7 @@ export {
 } from './store/outcomes-of-events.ts'
 export type { PlaceStore } from './store/place-store.ts'
 export { INTERNAL_ERROR } from './store/replaced-rows.ts'
-export { type RunBefore, type RunStore, UNCLEAN_WITHIN_MS, type UnderWay } from './store/run-store.ts'
+export { type RunBefore, type RunStore, type ShardRuns, UNCLEAN_WITHIN_MS, type UnderWay } from './store/run-store.ts'
 export { FencedError, type ShardFence } from './store/shard-fence.ts'
 export type { DestinationFigures, FigureStore, ShardFigures } from './store/shard-figures.ts'
 export type { Span, SpanStore } from './store/span-store.ts'

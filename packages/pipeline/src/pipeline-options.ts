@@ -43,5 +43,5 @@ export interface PipelineOptions extends ShardDeps {
   /** The store already has its spans. */
   readonly configuration: Configuration
   /** After unclean ends: runs unfinished events one at a time. */
-  readonly recovery?: RunRecovery | undefined
+  readonly recovery?: Pick<RunRecovery, 'isOneAtATime' | 'runOneAtATime'> | undefined
 }

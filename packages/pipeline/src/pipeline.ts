@@ -130,7 +130,24 @@ export class Pipeline implements Shard {
   }
 
   async resumed(): Promise<void> {
-    void this.#options.recovery?.runOneAtATime([...this.#deliveries.byId.values()])
+    const { recovery } = this.#options
+    void recovery?.runOneAtATime([...this.#deliveries.byId.values()]).then((isOver) => {
+      if (isOver) this.endAlone()
+    })
+  }
+
+  /** Until `endAlone` its lanes send nothing by themselves; calls in flight go on. */
+  beginAlone(): void {
+    for (const delivery of this.#deliveries.byId.values()) delivery.beginAlone()
+  }
+
+  endAlone(): void {
+    for (const delivery of this.#deliveries.byId.values()) delivery.endAlone()
+  }
+
+  /** Events in calls that have no answer yet. */
+  get inFlight(): number {
+    return [...this.#deliveries.byId.values()].reduce((sum, { lane }) => sum + lane.inFlight, 0)
   }
 
   async configure(change: ConfigurationChange): Promise<Removed[]> {

@@ -103,6 +103,7 @@ export async function openClusterDelivery(needs: ClusterDeliveryNeeds): Promise<
     live: { isWatched: false, accepted: () => {}, outcome: () => {} },
     memoryBytes: settings.deliveryMemoryBytes,
     shutdownMs: settings.shutdownMs,
+    uncleanEnds: settings.uncleanEnds,
     newest: () => needs.configuration().newest(),
     onFenced: ({ number, epoch }) => leases.refused([{ kind: 'shard', number, epoch }]),
     onShards: async ({ kind, shard, ...rest }) => {

@@ -93,7 +93,12 @@ export function openClusterView(needs: ClusterViewNeeds): ClusterView {
     onFiltered: (id, count) => metrics.outcome(id, 'filtered', count),
   })
   const deadLetters = new DeadLetters(log, store.deadLetters, () => view)
-  const live = new ClusterLive({ log, clock, logger, recent: () => store.recentOutcomes() })
+  const live = new ClusterLive({
+    ...{ log, clock, logger },
+    outcomes: () => store.recentOutcomes(),
+    duplicates: () => store.recentDuplicates(),
+    destinationsOf: (sourceId, partition, offset) => view.destinationsOf(sourceId, partition, offset),
+  })
   const trace: StoredView['trace'] = (messageId, asked) => view.trace(messageId, asked)
   return {
     role: 'control',

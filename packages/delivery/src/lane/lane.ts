@@ -304,6 +304,11 @@ export class Lane {
     return [...this.#queue.unfinished].filter(isMeant)
   }
 
+  /** Events in calls that have no answer yet. */
+  get inFlight(): number {
+    return this.#calls.events
+  }
+
   get unfinishedCount(): number {
     return this.#queue.unfinished.size
   }

@@ -13,13 +13,14 @@ export function withoutPartitions(flush: Flush, isLost: (partition: number) => b
     replaced: flush.replaced.filter(stays),
     deadLetters: flush.deadLetters.filter(stays),
     positions: flush.positions.filter(stays),
+    rested: flush.rested.filter(stays),
   }
 }
 
 /** The partitions whose state a flush writes, but for those of replayed dead letters. */
-export function partitionsOf({ blocks, journeys, replaced, deadLetters, positions }: Flush): Set<number> {
+export function partitionsOf({ blocks, journeys, replaced, deadLetters, positions, rested }: Flush): Set<number> {
   const partitions = new Set<number>()
-  for (const part of [blocks, journeys, replaced, deadLetters, positions]) {
+  for (const part of [blocks, journeys, replaced, deadLetters, positions, rested]) {
     for (const { partition } of part) partitions.add(partition)
   }
   return partitions

@@ -71,8 +71,8 @@ export interface Flush {
   readonly positions: readonly PositionWrite[]
   readonly versions: readonly VersionsWrite[]
   readonly delivered: readonly { destinationId: string; hour: number; count: number }[]
-  /** The event that runs alone, if this flush ends it; else empty. */
-  readonly rested: readonly true[]
+  /** The partition of the event that runs alone, if this flush ends it; else empty. */
+  readonly rested: readonly { readonly partition: number }[]
 }
 
 /** A row of a flush that the database refuses because of its content, independent of the disk. */

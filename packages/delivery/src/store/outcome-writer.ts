@@ -50,7 +50,7 @@ export class OutcomeWriter {
   #flushing: Promise<void> | undefined
   #isClosing = false
   #trouble: string | undefined
-  #underWay: { readonly isRecorded: boolean } | undefined
+  #underWay: { readonly partition: number; readonly state: { readonly isRecorded: boolean } } | undefined
   /** The fault that stopped all writing. */
   #fault: Error | undefined
 
@@ -73,8 +73,10 @@ export class OutcomeWriter {
   }
 
   /** The event that runs alone: the first flush after its outcome ends the note. */
-  setUnderWay(state: { readonly isRecorded: boolean } | undefined): void {
-    this.#underWay = state
+  setUnderWay(
+    underWay: { readonly partition: number; readonly state: { readonly isRecorded: boolean } } | undefined,
+  ): void {
+    this.#underWay = underWay
   }
 
   /** Why outcomes cannot be written now. */
@@ -151,10 +153,13 @@ export class OutcomeWriter {
   async #writeDirty(): Promise<void> {
     const parts = [...this.#dirty].map((outcomes) => ({ outcomes, taken: outcomes.take() }))
     this.#dirty.clear()
-    const rested: true[] = this.#underWay?.isRecorded === true ? [true] : []
+    const underWay = this.#underWay
+    const rested = underWay?.state.isRecorded === true ? [{ partition: underWay.partition }] : []
     const letters = await this.#writeAll(flushOf(parts, rested), parts)
     // Listeners learn of an outcome only when it is on disk.
     if (letters === undefined) return
+    // The note is gone, or belongs to another owner of the shard.
+    if (rested.length > 0 && this.#underWay === underWay) this.#underWay = undefined
     const lanes = new Set<WokenLane>()
     for (const { outcomes, taken } of parts) {
       for (const waiting of outcomes.flushed(taken.count)) lanes.add(waiting)
@@ -242,7 +247,7 @@ async function readAccepted(parts: Parts, destinationId: string, places: readonl
   return of === undefined ? places.map(() => undefined) : of.outcomes.readAccepted(places)
 }
 
-function flushOf(parts: Parts, rested: readonly true[]): Flush {
+function flushOf(parts: Parts, rested: Flush['rested']): Flush {
   return {
     blocks: parts.flatMap(({ taken }) => taken.blocks),
     journeys: parts.flatMap(({ taken }) => taken.journeys),

@@ -36,3 +36,9 @@ export interface RunStore {
   /** Counts that a start will read the payload of the noted event. @returns the number of earlier starts that did. */
   countRead(): Promise<number>
 }
+
+/** The runs of the owners of a shard, whichever processes they are. */
+export interface ShardRuns extends RunStore {
+  /** The process lives on, although it has lost the shard: this run is no unclean end. */
+  survived(): Promise<void>
+}

@@ -1,8 +1,7 @@
 import type { Offset } from '@millrace/log'
 import { type StoredEvent, storedEvents } from '@millrace/protocol'
 import type { Clock, Logger } from '@millrace/std'
-import type { Outcome } from '../events/event-filter.ts'
-import { LiveView } from '../events/live-view.ts'
+import { type LiveResult, LiveView } from '../events/live-view.ts'
 import type { ClusterLog } from './cluster-log.ts'
 import { Turns } from './turns.ts'
 
@@ -10,24 +9,41 @@ const TURN_MS = 500
 /** Of each partition in a turn; what is beyond is read in the next one. */
 const READ_BYTES = 1024 * 1024
 
-/** A final outcome that some process has written. */
-export interface WrittenOutcome {
-  readonly destinationId: string
+/** An outcome that some process has written. */
+export interface WrittenOutcome extends LiveResult {
   readonly partition: number
   readonly offset: number
   readonly index: number
-  readonly outcome: Outcome
-  readonly reason: string | null
-  readonly status: number
-  readonly durationMs: number
+}
+
+/** The duplicates of a record that some process has found. */
+export interface WrittenDuplicates {
+  readonly partition: number
+  readonly offset: number
+  readonly indexes: readonly number[]
 }
 
 export interface ClusterLiveOptions {
   readonly log: ClusterLog
   /** Follows the outcomes that all processes write, from now on. */
-  readonly recent: () => Promise<{ next(): Promise<readonly WrittenOutcome[]> }>
+  readonly outcomes: () => Promise<Recent<WrittenOutcome>>
+  readonly duplicates: () => Promise<Recent<WrittenDuplicates>>
+  /** The destinations that a source was connected to at an offset. */
+  readonly destinationsOf: (sourceId: string, partition: number, offset: number) => readonly string[]
   readonly clock: Clock
   readonly logger: Logger
+}
+
+interface Recent<T> {
+  /** What was written since the last call. */
+  next(): Promise<readonly T[]>
+}
+
+interface Following {
+  /** Where each partition is read on. */
+  readonly offsets: Offset[]
+  readonly outcomes: Recent<WrittenOutcome>
+  readonly duplicates: Recent<WrittenDuplicates>
 }
 
 /**
@@ -40,10 +56,8 @@ export class ClusterLive {
   readonly view: LiveView
   readonly #options: ClusterLiveOptions
   readonly #turns: Turns
-  /** Where each partition is read on; undefined while nobody watches. */
-  #following:
-    | { readonly offsets: Offset[]; readonly recent: Awaited<ReturnType<ClusterLiveOptions['recent']>> }
-    | undefined
+  /** Undefined while nobody watches. */
+  #following: Following | undefined
   /** Of the first look since somebody watches. */
   #begun = Promise.withResolvers<void>()
 
@@ -77,14 +91,15 @@ export class ClusterLive {
   }
 
   async #look(): Promise<void> {
-    const { log, recent } = this.#options
+    const { log, outcomes, duplicates } = this.#options
     const ends = await log.readEnds()
-    this.#following ??= { offsets: [...ends], recent: await recent() }
+    this.#following ??= { offsets: [...ends], outcomes: await outcomes(), duplicates: await duplicates() }
     const { offsets } = this.#following
     for (const [partition, end] of ends.entries()) {
       if (offsets[partition]! < end) offsets[partition] = await this.#readOn(partition, offsets[partition]!)
     }
-    await this.#showOutcomes(await this.#following.recent.next())
+    await this.#showDuplicates(await this.#following.duplicates.next())
+    await this.#showOutcomes(await this.#following.outcomes.next())
   }
 
   async #readOn(partition: number, from: Offset): Promise<Offset> {
@@ -96,15 +111,8 @@ export class ClusterLive {
   }
 
   async #showOutcomes(outcomes: readonly WrittenOutcome[]): Promise<void> {
-    const { log } = this.#options
     for (const [partition, ofPartition] of Map.groupBy(outcomes, (outcome) => outcome.partition)) {
-      const offsets = [...new Set(ofPartition.map(({ offset }) => offset))]
-      const records = await log.get(partition, offsets)
-      const known = new Map<Offset, { readonly sourceId: string; readonly events: readonly StoredEvent[] }>()
-      for (const [i, record] of records.entries()) {
-        if (record === undefined) continue
-        known.set(offsets[i]!, { sourceId: record.header.sourceId, events: storedEvents(record).events })
-      }
+      const known = await this.#eventsAt(partition, ofPartition)
       for (const { offset, index, ...outcome } of ofPartition) {
         const of = known.get(offset)
         const event = of?.events[index]
@@ -112,4 +120,40 @@ export class ClusterLive {
       }
     }
   }
+
+  /** As an outcome at each destination of its source. */
+  async #showDuplicates(duplicates: readonly WrittenDuplicates[]): Promise<void> {
+    const { destinationsOf } = this.#options
+    for (const [partition, ofPartition] of Map.groupBy(duplicates, (each) => each.partition)) {
+      const known = await this.#eventsAt(partition, ofPartition)
+      for (const { offset, indexes } of ofPartition) {
+        const of = known.get(offset)
+        if (of === undefined) continue
+        for (const destinationId of destinationsOf(of.sourceId, partition, offset)) {
+          for (const event of indexes.flatMap((index) => of.events[index] ?? [])) {
+            this.view.outcome(event, of.sourceId, { ...AS_DUPLICATE, destinationId })
+          }
+        }
+      }
+    }
+  }
+
+  /** The events of records; those that the log no longer has are missing. */
+  async #eventsAt(partition: number, places: readonly { readonly offset: Offset }[]): Promise<Map<Offset, ReadRecord>> {
+    const offsets = [...new Set(places.map(({ offset }) => offset))]
+    const records = await this.#options.log.get(partition, offsets)
+    const known = new Map<Offset, ReadRecord>()
+    for (const [i, record] of records.entries()) {
+      if (record === undefined) continue
+      known.set(offsets[i]!, { sourceId: record.header.sourceId, events: storedEvents(record).events })
+    }
+    return known
+  }
 }
+
+interface ReadRecord {
+  readonly sourceId: string
+  readonly events: readonly StoredEvent[]
+}
+
+const AS_DUPLICATE = { outcome: 'duplicate', reason: null, status: 0, durationMs: 0 } as const

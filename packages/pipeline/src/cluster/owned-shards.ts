@@ -4,6 +4,7 @@ import {
   type DuplicateStore,
   LocalMemoryBudget,
   type PlaceStore,
+  type ShardRuns,
   type Span,
 } from '@millrace/delivery'
 import { KeyMemory } from '@millrace/log/dedup'
@@ -14,6 +15,7 @@ import type { Removed } from '../following/removals.ts'
 import { Spans } from '../following/spans.ts'
 import { Pipeline } from '../pipeline.ts'
 import type { ShardDeps } from '../pipeline-options.ts'
+import { AloneTurns } from './alone-turns.ts'
 import { type ClusterLog, logOfShard, partitionsOfShard } from './cluster-log.ts'
 import { DecisionWriter } from './duplicates/decision-writer.ts'
 import type { OwnedMarks } from './duplicates/owned-marks.ts'
@@ -22,6 +24,10 @@ import type { HeldShard } from './held-shard.ts'
 import { KeptPayloads, LOG_CUT, type StartingDestination } from './kept/kept-payloads.ts'
 import { leasedLimits } from './leased-limits.ts'
 import type { ShardLease } from './shard-lease.ts'
+import { ShardRecovery } from './shard-recovery.ts'
+import { Turns } from './turns.ts'
+
+const SURVIVED_AGAIN_MS = 1_000
 
 /** A configuration with the stored spans of its resources. */
 export interface SpannedConfiguration {
@@ -32,7 +38,13 @@ export interface SpannedConfiguration {
 export interface OwnedShardsOptions
   extends Omit<ShardDeps, 'log' | 'store' | 'memory' | 'limitsOf' | 'onDelivered' | 'onReplayEnded' | 'metrics'> {
   readonly log: ClusterLog
-  readonly store: DeliveryStore & { readonly duplicates: DuplicateStore; readonly places: PlaceStore }
+  readonly store: DeliveryStore & {
+    readonly duplicates: DuplicateStore
+    readonly places: PlaceStore
+    runsOf(shard: number): ShardRuns
+  }
+  /** From this number of unclean ends of its owners, the unfinished events of a shard run one at a time; 0: never. */
+  readonly uncleanEnds: number
   /** Those that the log shows. */
   readonly marks: OwnedMarks
   /** Called once for each record with duplicates. */
@@ -62,6 +74,7 @@ export type ShardChange =
 interface Claimed {
   readonly lease: ShardLease
   dedup: ShardDedup | undefined
+  recovery: ShardRecovery | undefined
   pipeline: Pipeline | undefined
   readonly unfollow: (() => void)[]
   isEnding: boolean
@@ -87,6 +100,10 @@ export class OwnedShards {
   /** By number, shards that have ended here and still leave: the next claim of the same shard waits for it. */
   readonly #leaving = new Map<number, Promise<void>>()
   readonly #removals: RemovalRecords
+  readonly #alone: AloneTurns
+  /** Lost shards of which Postgres does not know yet that this process goes on. */
+  readonly #survived = new Set<ShardRecovery>()
+  readonly #survivals: Turns
   #latest: SpannedConfiguration | undefined
   /** Changes of the configuration reach all shards in their order. */
   #configuring: Promise<unknown> = Promise.resolve()
@@ -102,6 +119,14 @@ export class OwnedShards {
     })
     this.#memory = new LocalMemoryBudget(options.memoryBytes)
     this.#removals = new RemovalRecords({ ...options, partitions: () => this.partitions })
+    this.#alone = new AloneTurns(() => this.shards.map(({ pipeline }) => pipeline), options.clock)
+    // Postgres is away: the shards were lost because of that.
+    this.#survivals = new Turns(
+      options.clock,
+      SURVIVED_AGAIN_MS,
+      () => this.#tellSurvived(),
+      () => {},
+    )
   }
 
   /** Those that deliver, by number. */
@@ -136,7 +161,8 @@ export class OwnedShards {
     await this.#leaving.get(lease.number)
     if (lease.signal.aborted) return
     const claimed: Claimed = {
-      ...{ lease, dedup: undefined, pipeline: undefined, unfollow: [], isEnding: false, begun: Promise.resolve() },
+      ...{ lease, dedup: undefined, recovery: undefined, pipeline: undefined },
+      ...{ unfollow: [], isEnding: false, begun: Promise.resolve() },
     }
     this.#claimed.set(lease.number, claimed)
     lease.signal.addEventListener('abort', () => this.#lose(claimed), { once: true })
@@ -144,6 +170,13 @@ export class OwnedShards {
     await claimed.begun
     if (claimed.isEnding) return
     await this.#options.onShards({ kind: 'begun', shard: heldShard(claimed)! })
+    if (!claimed.isEnding) this.#beginTurn(claimed)
+  }
+
+  /** After unclean ends its unfinished events run one at a time; while another shard does that, it rests. */
+  #beginTurn({ recovery, pipeline }: Claimed): void {
+    const work = () => recovery!.runOneAtATime([...pipeline!.deliveries.values()])
+    this.#alone.add(pipeline!, recovery!.isOneAtATime ? work : undefined)
   }
 
   async #begin(claimed: Claimed): Promise<void> {
@@ -162,13 +195,27 @@ export class OwnedShards {
     })
     await this.#kept.begin(partitionsOfShard(lease.number, this.#log), await this.#startsOf(newest))
     if (claimed.isEnding) return
-    const pipeline = await Pipeline.start(this.#optionsOf(lease, claimed.dedup, newest))
+    const recovery = await this.#beginRun(lease, claimed.dedup)
+    claimed.recovery = recovery
+    await recovery.giveUpEvent(newest.configuration)
+    if (claimed.isEnding) return
+    const alone = { isOneAtATime: recovery.isOneAtATime || this.#alone.isOn, runOneAtATime: async () => false }
+    const pipeline = await Pipeline.start({ ...this.#optionsOf(lease, claimed.dedup, newest), recovery: alone })
     await this.#inTurn(async () => {
       const latest = this.#latest
       if (latest !== undefined && latest.configuration.revision > newest.configuration.revision) {
         await this.#record(await pipeline.configure({ ...latest, ends: [] }))
       }
       claimed.pipeline = pipeline
+    })
+  }
+
+  #beginRun(lease: ShardLease, dedup: ShardDedup): Promise<ShardRecovery> {
+    const { store, uncleanEnds, metrics, clock, logger } = this.#options
+    return ShardRecovery.begin({
+      ...{ shard: lease.number, partitions: partitionsOfShard(lease.number, this.#log) },
+      ...{ log: logOfShard(this.#log, lease.number, dedup), caughtUp: (partition) => dedup.caughtUp(partition) },
+      ...{ store, uncleanEnds, metrics, clock, logger },
     })
   }
 
@@ -195,13 +242,14 @@ export class OwnedShards {
     const claimed = this.#claimed.get(lease.number)
     if (claimed?.lease !== lease || claimed.isEnding) return
     claimed.isEnding = true
+    claimed.recovery?.stop()
     const held = heldShard(claimed)
     if (held !== undefined) {
       await this.#options.onShards({ kind: 'ending', shard: held, isLost: false })
       await held.pipeline.stop(this.#deadline())
       await this.#options.store.flush()
     }
-    await claimed.dedup?.close({ isLost: false })
+    await Promise.all([claimed.dedup?.close({ isLost: false }), claimed.recovery?.end()])
     this.#forget(claimed)
   }
 
@@ -222,6 +270,7 @@ export class OwnedShards {
 
   /** After all shards have ended. */
   async close(): Promise<void> {
+    await this.#survivals.stop()
     await this.#kept.stop()
     await this.#decisions.stop()
   }
@@ -282,6 +331,7 @@ export class OwnedShards {
     const { lease } = claimed
     const wasEnding = claimed.isEnding
     claimed.isEnding = true
+    claimed.recovery?.stop()
     const held = heldShard(claimed)
     if (held !== undefined && !wasEnding) void this.#options.onShards({ kind: 'ending', shard: held, isLost: true })
     this.#forget(claimed)
@@ -305,6 +355,17 @@ export class OwnedShards {
     } catch (error) {
       const fields = { shard: claimed.lease.number, err: error as Error }
       this.#options.logger.warn(fields, 'a lost shard did not end in order')
+    }
+    if (claimed.recovery === undefined) return
+    this.#survived.add(claimed.recovery)
+    this.#survivals.start()
+    this.#survivals.wake()
+  }
+
+  async #tellSurvived(): Promise<void> {
+    for (const recovery of this.#survived) {
+      await recovery.survived()
+      this.#survived.delete(recovery)
     }
   }
 

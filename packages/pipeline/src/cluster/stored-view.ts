@@ -118,6 +118,14 @@ export class StoredView {
     return outcomesNow(events, () => this.#deliveries.byId.values(), this.#options.clock)
   }
 
+  /** The destinations that a source was connected to at an offset. */
+  destinationsOf(sourceId: string, partition: number, offset: number): string[] {
+    return this.#deliveries
+      .ofSource(sourceId)
+      .filter(({ feed }) => feed.activity.isConnected(sourceId, partition, offset))
+      .map(({ destination }) => destination.id)
+  }
+
   async renderedRequest(letter: DeadLetterRow) {
     const delivery = this.#deliveries.byId.get(letter.destinationId)
     if (delivery === undefined || delivery.revision !== letter.revision) return undefined

@@ -12,10 +12,10 @@ const AGAIN_MS = 1_000
 export const ENDED_THE_PROCESS = 'Ended the process'
 
 export interface OneAtATimeOptions {
-  readonly store: DeliveryStore
+  readonly store: Pick<DeliveryStore, 'runs' | 'noteUnderWay' | 'outcomesOf' | 'flush'>
   readonly clock: Clock
   /** By partition, the end of the log at the start: later events are delivered normally. */
-  readonly ends: readonly number[]
+  readonly ends: () => Promise<readonly number[]>
   readonly logger: Logger
 }
 
@@ -40,7 +40,8 @@ export class OneAtATime {
 
   /** Resolves when all events have run, or the period is over. Never rejects. */
   async run(deliveries: readonly DestinationDelivery[]): Promise<void> {
-    for (const delivery of deliveries) await this.#untilDone(() => this.#runAllOf(delivery))
+    const ends = await this.#options.ends()
+    for (const delivery of deliveries) await this.#untilDone(() => this.#runAllOf(delivery, ends))
     await this.#untilDone(async () => {
       await this.#options.store.flush()
       await this.#options.store.runs.clear()
@@ -75,10 +76,10 @@ export class OneAtATime {
     }
   }
 
-  async #runAllOf(delivery: DestinationDelivery): Promise<void> {
+  async #runAllOf(delivery: DestinationDelivery, ends: readonly number[]): Promise<void> {
     await this.#runReady(delivery)
     let offeredCount = 0
-    await delivery.feed.takeOneByOne(this.#options.ends, async (offered) => {
+    await delivery.feed.takeOneByOne(ends, async (offered) => {
       if (this.#isOver || ++offeredCount > MAX_OFFERED) return undefined
       const noted = { isRecorded: false }
       await this.#note(delivery, offered, undefined, noted)

@@ -1,18 +1,12 @@
-import { type DeliveryStore, deadLetterOf, type RunBefore, type UnderWay } from '@millrace/delivery'
-import type { EventLog } from '@millrace/log'
+import { deadLetterOf, type RunBefore, type UnderWay } from '@millrace/delivery'
 import type { StoredEvent } from '@millrace/protocol'
-import type { Clock, Logger } from '@millrace/std'
 import type { Configuration } from '../following/configuration.ts'
 import { storedPayloads } from '../reading/stored-payloads.ts'
 import type { DeliveryDeps } from './delivery-deps.ts'
 import type { DestinationDelivery } from './destination-delivery.ts'
-import { ENDED_THE_PROCESS, notedEvent, OneAtATime } from './one-at-a-time.ts'
+import { ENDED_THE_PROCESS, notedEvent, OneAtATime, type OneAtATimeOptions } from './one-at-a-time.ts'
 
-export interface RunRecoveryOptions {
-  readonly log: EventLog
-  readonly store: DeliveryStore
-  readonly clock: Clock
-  readonly logger: Logger
+export interface RunRecoveryOptions extends OneAtATimeOptions {
   /** From this number of unclean ends, unfinished events run one at a time; 0: never. */
   readonly uncleanEnds: number
 }
@@ -35,12 +29,11 @@ export class RunRecovery {
   private constructor(options: RunRecoveryOptions, before: RunBefore) {
     this.#options = options
     this.#before = before
-    const { log, store, clock, logger, uncleanEnds } = options
+    const { uncleanEnds, logger } = options
     if (uncleanEnds === 0 || before.uncleanEnds < uncleanEnds) return
     const fields = { uncleanEnds: before.uncleanEnds }
     logger.warn(fields, 'the last runs ended uncleanly: unfinished events are delivered one at a time')
-    const ends = Array.from({ length: log.partitions }, (_, partition) => log.end(partition))
-    this.#oneAtATime = new OneAtATime({ store, clock, ends, logger })
+    this.#oneAtATime = new OneAtATime(options)
   }
 
   /** Never fails: a disk error must not prevent the start. */
@@ -60,6 +53,11 @@ export class RunRecovery {
   /** Whether unfinished events run one at a time. */
   get isOneAtATime(): boolean {
     return this.#oneAtATime !== undefined
+  }
+
+  /** Whether an event ran alone when the last run ended. */
+  get hasEvent(): boolean {
+    return this.#before.underWay !== undefined
   }
 
   /** Makes a dead letter of the event that ran alone when the last run ended, before any other work. */
@@ -92,15 +90,15 @@ export class RunRecovery {
     )
   }
 
-  /** Runs the unfinished events one at a time, then resumes normal delivery. */
-  async runOneAtATime(deliveries: readonly DestinationDelivery[]): Promise<void> {
+  /** Runs the unfinished events one at a time. @returns whether normal delivery is to begin: not after a stop. */
+  async runOneAtATime(deliveries: readonly DestinationDelivery[]): Promise<boolean> {
     const oneAtATime = this.#oneAtATime
-    if (oneAtATime === undefined) return
+    if (oneAtATime === undefined) return false
     await oneAtATime.run(deliveries)
     this.#oneAtATime = undefined
-    if (oneAtATime.isStopped) return
+    if (oneAtATime.isStopped) return false
     this.#options.logger.info({}, 'all unfinished events have run: delivery is back to normal')
-    for (const delivery of deliveries) delivery.endAlone()
+    return true
   }
 
   stop(): void {

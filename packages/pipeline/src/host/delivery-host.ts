@@ -100,7 +100,9 @@ export class DeliveryHost<S extends Shard = Shard> {
 
   /** Continues where the last run stopped, and starts delivering. */
   static async start<S extends Shard>(options: DeliveryHostOptions<S>): Promise<DeliveryHost<S>> {
-    const recovery = await RunRecovery.begin(options)
+    const { log } = options
+    const ends = Array.from({ length: log.partitions }, (_, partition) => log.end(partition))
+    const recovery = await RunRecovery.begin({ ...options, ends: async () => ends })
     try {
       const host = new DeliveryHost(options, new Spans(options.log, await options.store.spans.all()), recovery)
       await host.#start()

@@ -5,6 +5,7 @@ export {
   type SpansWrite,
   writeConfigurationSpans,
 } from './configuration-spans.ts'
+export type { DecidedRecord, RecentDuplicates } from './outcomes/recent-duplicates.ts'
 export type { RecentOutcome, RecentOutcomes } from './outcomes/recent-outcomes.ts'
 export { PostgresDeliveryStore, type PostgresDeliveryStoreOptions } from './postgres-delivery-store.ts'
 export { PostgresStoredDuplicates } from './postgres-duplicates.ts'

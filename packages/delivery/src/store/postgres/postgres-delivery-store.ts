@@ -6,7 +6,7 @@ import type { Flush, FlushAnswer } from '../flush.ts'
 import type { LaneOutcomes } from '../lane-outcomes.ts'
 import { OutcomeWriter, type OutcomeWriterOptions } from '../outcome-writer.ts'
 import type { OutcomeCalls } from '../outcomes-of-events.ts'
-import type { UnderWay } from '../run-store.ts'
+import type { ShardRuns, UnderWay } from '../run-store.ts'
 import { DayTables } from './day-tables.ts'
 import { BlockRows } from './flush/block-writes.ts'
 import { FlushWriter } from './flush/flush-writer.ts'
@@ -16,6 +16,7 @@ import { LetterChanges } from './letters/letter-changes.ts'
 import { LetterReads } from './letters/letter-reads.ts'
 import { PostgresDeadLetters } from './letters/postgres-dead-letters.ts'
 import { PostgresOutcomes } from './outcomes/postgres-outcomes.ts'
+import { RecentDuplicates } from './outcomes/recent-duplicates.ts'
 import { RecentOutcomes } from './outcomes/recent-outcomes.ts'
 import { RecordedOutcomes } from './outcomes/recorded-outcomes.ts'
 import { soughtOutcomes } from './outcomes/sought-reader.ts'
@@ -68,6 +69,9 @@ export class PostgresDeliveryStore implements DeliveryStore {
   /** How long the flushes took, those that failed included. */
   readonly flushSeconds = new Histogram(FLUSH_SECONDS)
   readonly #pool: PostgresPool
+  readonly #transactions: Transactions
+  readonly #names: StoredNames
+  readonly #process: string
   readonly #clock: Clock
   readonly #flushes: FlushWriter
   readonly #writer: OutcomeWriter
@@ -95,6 +99,9 @@ export class PostgresDeliveryStore implements DeliveryStore {
     const recorded = new RecordedOutcomes(pool, names, reads)
     const expired = new ExpiredLetters({ transactions, names, reads, changes, recorded })
     this.#pool = pool
+    this.#transactions = transactions
+    this.#names = names
+    this.#process = process
     this.#clock = clock
     this.outcomes = new PostgresOutcomes({ transactions, names, recorded, letterChanges: changes })
     this.deadLetters = new PostgresDeadLetters({ transactions, names, reads, changes, expired })
@@ -104,13 +111,13 @@ export class PostgresDeliveryStore implements DeliveryStore {
     this.shortStatistics = new PostgresStatistics(transactions, names, writer, 'short')
     this.spans = new PostgresSpans(transactions)
     this.messages = new PostgresMessages({ transactions, names, days, clock })
-    this.runs = new PostgresRuns(transactions, process)
+    this.runs = new PostgresRuns({ transactions, name: process, partitions: [] })
     this.duplicates = new PostgresDuplicates({ transactions, names, days, clock })
     this.budget = new PostgresBudget(transactions, names)
     this.places = new PostgresPlaces(transactions, names)
     this.figures = new PostgresFigures(transactions, names)
     this.#retention = new TraceRetention(transactions, days, clock)
-    this.#flushes = new FlushWriter({ pool, names, days, blocks, fence, clock, writer, process })
+    this.#flushes = new FlushWriter({ pool, names, days, blocks, fence, clock, writer, noteOf: this.#noteOf })
     this.#writer = new OutcomeWriter({ write: (flush) => this.#write(flush), clock, logger, onFault, fence })
   }
 
@@ -119,9 +126,23 @@ export class PostgresDeliveryStore implements DeliveryStore {
   }
 
   async noteUnderWay(event: UnderWay, state: { readonly isRecorded: boolean }): Promise<void> {
+    const { partition } = event
     this.#writer.setUnderWay(undefined)
-    await this.runs.note(event)
-    this.#writer.setUnderWay(state)
+    await this.#runsAt(partition).note(event)
+    this.#writer.setUnderWay({ partition, state })
+  }
+
+  /**
+   * The runs of the owners of a shard, whichever processes they are: what ends them is an event of the shard, or another event
+   * of the same process.
+   */
+  runsOf(shard: number): ShardRuns {
+    const { fence } = this.#transactions
+    return new PostgresRuns({
+      transactions: this.#transactions,
+      name: nameOfShard(shard),
+      partitions: fence ? [shard] : [],
+    })
   }
 
   flush(): Promise<void> {
@@ -140,9 +161,14 @@ export class PostgresDeliveryStore implements DeliveryStore {
     return this.#writer.trouble()
   }
 
-  /** Follows the outcomes that all processes write from now on, for the live view. */
+  /** Follows the outcomes and retries that all processes write from now on, for the live view. */
   recentOutcomes(): Promise<RecentOutcomes> {
     return RecentOutcomes.open(this.#pool, this.#clock)
+  }
+
+  /** Follows the duplicates that all processes find from now on, for the live view. */
+  recentDuplicates(): Promise<RecentDuplicates> {
+    return RecentDuplicates.open(this.#pool, this.#names)
   }
 
   /** Postgres does the reading, so the port is answered by this thread. */
@@ -157,6 +183,19 @@ export class PostgresDeliveryStore implements DeliveryStore {
       answerCalls<OutcomeCalls>({ outcomesOf }, port1)
     }
     return port2
+  }
+
+  #runsAt(partition: number): PostgresRuns {
+    return new PostgresRuns({
+      ...{ transactions: this.#transactions, name: this.#noteOf(partition) },
+      partitions: this.#transactions.fence === undefined ? [] : [partition],
+    })
+  }
+
+  /** Without a fence the partitions belong to the process. */
+  readonly #noteOf = (partition: number): string => {
+    const { fence } = this.#transactions
+    return fence === undefined ? this.#process : nameOfShard(fence.shardOf(partition))
   }
 
   async #write(flush: Flush): Promise<FlushAnswer> {
@@ -174,4 +213,8 @@ export class PostgresDeliveryStore implements DeliveryStore {
     await this.#writer.close()
     this.#flushes.close()
   }
+}
+
+function nameOfShard(shard: number): string {
+  return `shard ${shard}`
 }

@@ -52,7 +52,7 @@ export class PostgresStoredDuplicates implements StoredDuplicates {
   }
 }
 
-function indexesOf(bytes: Buffer): number[] {
+export function indexesOf(bytes: Buffer): number[] {
   return Array.from({ length: bytes.length / 2 }, (_, i) => bytes.readUInt16LE(i * 2))
 }
 

@@ -238,6 +238,19 @@ const BUDGET = `
   );
 `
 
+const EXPIRY = `
+  -- The oldest open dead letters of a destination in the partitions of one owner.
+  CREATE INDEX dead_letter_open ON dead_letter (destination, partition, id) WHERE state = 0;
+  CREATE INDEX letter_range_open ON letter_range (destination, partition, first) WHERE state = 0;
+`
+
+const LIVE_VIEW = `
+  -- For the live view: waits after an attempt, and dead letters that a replay has changed, by the time of that.
+  CREATE INDEX journey_retried ON journey (changed_at) WHERE outcome = 'waiting' AND attempts > 0;
+  ALTER TABLE dead_letter ADD COLUMN changed_at bigint;
+  CREATE INDEX dead_letter_changed ON dead_letter (changed_at) WHERE changed_at IS NOT NULL;
+`
+
 /**
  * The tables of the delivery store. Later releases only add steps: two releases run side by side.
  *
@@ -253,5 +266,7 @@ export const deliverySchema: SchemaPart = {
     { name: 'statistics of several processes', up: (queries) => queries.rows(STATISTICS) },
     { name: 'duplicates', up: (queries) => queries.rows(DUPLICATES) },
     { name: 'storage budget', up: (queries) => queries.rows(BUDGET) },
+    { name: 'oldest open dead letters', up: (queries) => queries.rows(EXPIRY) },
+    { name: 'retries for the live view', up: (queries) => queries.rows(LIVE_VIEW) },
   ],
 }

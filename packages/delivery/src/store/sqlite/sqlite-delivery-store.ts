@@ -72,7 +72,7 @@ export class SqliteDeliveryStore implements DeliveryStore {
   async noteUnderWay(event: UnderWay, state: { readonly isRecorded: boolean }): Promise<void> {
     this.#writer.setUnderWay(undefined)
     await this.#thread.call('noteUnderWay', event)
-    this.#writer.setUnderWay(state)
+    this.#writer.setUnderWay({ partition: event.partition, state })
   }
 
   flush(): Promise<void> {

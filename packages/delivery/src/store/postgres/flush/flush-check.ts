@@ -43,7 +43,7 @@ const CHECKS: { readonly [Part in keyof Flush]: Check<Flush[Part][number]> } = {
     texts({ destinationId })
     integers({ hour, count })
   },
-  rested: () => {},
+  rested: ({ partition }) => integers({ partition }),
 }
 
 function checkBlock(block: BlockWrite): void {

@@ -23,8 +23,8 @@ export interface PreparedFlush {
   /** Number of the flush; undefined: it is a part of one whose number is written already. */
   readonly number: number | undefined
   readonly now: number
-  /** Name of the process, whose note of an event that runs alone ends. */
-  readonly process: string
+  /** Whose note of an event in a partition that runs alone ends. */
+  readonly noteOf: (partition: number) => string
 }
 
 export interface FlushRow {
@@ -92,7 +92,8 @@ export function flushStatement(prepared: PreparedFlush): { text: string; values:
     statement.add('positions', upsertPositions(statement.value(positionsAsJson(positions, names)), go))
   }
   if (rested.length > 0) {
-    statement.add('rested', `DELETE FROM under_way WHERE process = ${statement.value(prepared.process)} AND ${go}`)
+    const notes = statement.value(rested.map(({ partition }) => prepared.noteOf(partition)))
+    statement.add('rested', `DELETE FROM under_way WHERE process = ANY (${notes}::text[]) AND ${go}`)
   }
   const held = owned === undefined ? 'NULL::bigint[]' : '(SELECT array_agg(number) FROM fence)'
   return statement.select(`${held} AS held, (SELECT ok FROM held) AS "isHeld", ${go} AS "isNew"`)

@@ -25,7 +25,7 @@ export interface FlushWriterOptions {
   readonly clock: Clock
   /** Number of this process among the writers. */
   readonly writer: number
-  readonly process: string
+  readonly noteOf: PreparedFlush['noteOf']
 }
 
 /**
@@ -75,7 +75,7 @@ export class FlushWriter {
     const prepare = (): PreparedFlush => ({
       ...{ flush, owned, names, day, number, now: clock.now() },
       ...{ blocks: blocks.place(flush.blocks, day), positions: this.#positions.moved(flush.positions) },
-      ...{ writer: this.#options.writer, process: this.#options.process },
+      ...{ writer: this.#options.writer, noteOf: this.#options.noteOf },
     })
     try {
       return await repeated(() => this.#connection.use((connection) => this.#send(connection, flush, prepare())))

@@ -21,6 +21,7 @@ interface ReplayingLetter extends StoredAttempts {
   readonly revision: number
   readonly state_at: number
   readonly end_reason: number | null
+  readonly changed_at: number | null
 }
 
 /** Names that the new states of dead letters use. */
@@ -68,13 +69,14 @@ function changedLetter(
   switch (write.kind) {
     case 'journey': {
       const { outcome, at, attempts, requests, revision } = write.journey
-      if (outcome === 'waiting') return { ...letter, wait: waitAfter(letter.wait, write.journey) }
+      if (outcome === 'waiting') return { ...letter, wait: waitAfter(letter.wait, write.journey), changed_at: at }
       jobs.add(jobId, partition, { delivered: 1 })
       return {
         ...{ ...letter, state: RESOLVED, state_at: at, end_reason: null, wait: null, revision },
         attempts: letter.attempts + attempts,
         last_status: lastStatusOf(write.journey),
         requests: requestsAfter(letter.requests, requests),
+        changed_at: at,
       }
     }
     case 'left_out':
@@ -82,9 +84,10 @@ function changedLetter(
       return {
         ...{ ...letter, state: RESOLVED, state_at: write.at, end_reason: names(write.reason), wait: null },
         revision: write.revision,
+        changed_at: write.at,
       }
     case 'dead_letter': {
-      const { stage, reason, attempts, lastStatus, lastAnswer, requests, revision } = write.letter
+      const { stage, reason, attempts, lastStatus, lastAnswer, requests, revision, deadAt } = write.letter
       jobs.add(jobId, partition, { deadLettered: 1 })
       return {
         ...{ ...letter, state: OPEN, stage: STAGES.indexOf(stage), reason: names(reason), wait: null, revision },
@@ -92,12 +95,13 @@ function changedLetter(
         last_status: lastStatus,
         last_answer: lastAnswer === null ? null : names(lastAnswer),
         requests: requestsAfter(letter.requests, requests),
+        changed_at: deadAt,
       }
     }
   }
 }
 
-const CHANGED = ['reason', 'attempts', 'last_status', 'last_answer', 'revision', 'state_at', 'end_reason']
+const CHANGED = ['reason', 'attempts', 'last_status', 'last_answer', 'revision', 'state_at', 'end_reason', 'changed_at']
 const SELECT = `
   SELECT l.id, l.partition, name.name AS "jobId", l.state, l.stage, ${CHANGED.map((name) => `l.${name}`).join(', ')},
     l.requests, l.wait

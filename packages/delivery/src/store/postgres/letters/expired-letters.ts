@@ -106,13 +106,27 @@ function placeKey({ partition, offset, index, replayId }: JourneyWrite): string 
   return `${partition} ${offset} ${index} ${replayId}`
 }
 
-const OLDEST = `
-  SELECT id, bytes FROM (
-    (SELECT id, octet_length(event)::bigint AS bytes FROM dead_letter WHERE destination = $1 AND state = ${OPEN}
-     AND partition = ANY ($2::bigint[]) ORDER BY id LIMIT ${LETTERS_EXPIRED_TOGETHER})
-    UNION ALL
-    SELECT r.first + u.at - 1, octet_length(u.event)::bigint FROM (
-      SELECT * FROM letter_range WHERE destination = $1 AND state = ${OPEN} AND partition = ANY ($2::bigint[])
+/**
+ * The oldest open dead letters of destination $1 in partitions $2. It walks the indexes of open ones by partition: those of other
+ * partitions, which may be millions, are not looked at. Of ranges it reads only as many as hold a batch.
+ */
+export const OLDEST = `
+  WITH ranges AS (
+    SELECT r.first, sum(r.letters) OVER (ORDER BY r.first) - r.letters AS earlier
+    FROM unnest($2::bigint[]) AS own(partition) CROSS JOIN LATERAL (
+      SELECT first, letters FROM letter_range
+      WHERE destination = $1 AND partition = own.partition AND state = ${OPEN}
       ORDER BY first LIMIT ${Math.ceil(LETTERS_EXPIRED_TOGETHER / FEWEST_ALIKE)}
-    ) r CROSS JOIN LATERAL ${LETTERS_OF_RANGE} WHERE NOT ${IS_GONE}
+    ) r
+  )
+  SELECT id, bytes FROM (
+    (SELECT l.id, octet_length(l.event)::bigint AS bytes
+     FROM unnest($2::bigint[]) AS own(partition) CROSS JOIN LATERAL (
+       SELECT id, event FROM dead_letter WHERE destination = $1 AND partition = own.partition AND state = ${OPEN}
+       ORDER BY id LIMIT ${LETTERS_EXPIRED_TOGETHER}
+     ) l)
+    UNION ALL
+    SELECT r.first + u.at - 1, octet_length(u.event)::bigint
+    FROM ranges JOIN letter_range r USING (first) CROSS JOIN LATERAL ${LETTERS_OF_RANGE}
+    WHERE earlier < ${LETTERS_EXPIRED_TOGETHER} AND NOT ${IS_GONE}
   ) oldest ORDER BY id LIMIT ${LETTERS_EXPIRED_TOGETHER}`

@@ -72,3 +72,60 @@ test('what happens faster than it is read is left out, and later outcomes are se
   await store.flush()
   expect(await next(recent)).toEqual(['delivered 9000'])
 })
+
+test('a failed attempt is followed as a retry, once; a wait that is written again without an attempt is none', async () => {
+  await using schema = await deliveryTestSchema(TestSchema.open('recent_retries'))
+  const clock = new ManualClock(NOW)
+  await using opened = await openStore(schema, { clock })
+  const { store } = opened
+  const lane = laneOf(store, 'd1', 99)
+  const recent = await store.recentOutcomes()
+  const requests = (n: number, at: number) =>
+    [
+      {
+        ...REQUEST,
+        attempts: [{ n, at: new Date(at).toISOString(), durationMs: 40, status: 503, class: 'retry', text: '' }],
+      },
+    ] as const
+  lane.journey(eventAt(1), wait(1, { at: NOW + 40, requests: requests(1, NOW) as never }))
+  // One that waits behind it.
+  lane.journey(eventAt(2), wait(2, { attempts: 0, requests: null }))
+  await store.flush()
+  expect(await recent.next()).toEqual([
+    {
+      ...{ destinationId: 'd1', partition: 0, offset: 1, index: 0, outcome: 'retrying', reason: null },
+      ...{ isReplay: false, status: 503, durationMs: 40 },
+    },
+  ])
+  expect(await recent.next()).toEqual([])
+
+  await clock.advance(60_000)
+  lane.journey(eventAt(1), wait(1, { at: clock.now(), requests: requests(1, NOW) as never }))
+  await store.flush()
+  expect(await recent.next()).toEqual([])
+  lane.journey(eventAt(1), wait(1, { at: clock.now(), attempts: 2, requests: requests(2, clock.now() - 40) as never }))
+  await store.flush()
+  expect(await next(recent)).toEqual(['retrying 1'])
+})
+
+test('duplicates are followed from now on as they are decided, each once', async () => {
+  await using schema = await deliveryTestSchema(TestSchema.open('recent_duplicates'))
+  await using opened = await openStore(schema)
+  const { store } = opened
+  const decide = (partition: number, to: number, offsets: readonly number[]) => {
+    const duplicates = offsets.map((offset) => ({ partition, offset, indexes: Uint8Array.of(1, 0, 3, 0) }))
+    return store.duplicates.write([{ shard: partition, positions: [[partition, to]], duplicates, keys: [] }])
+  }
+  await decide(0, 5, [2])
+  const recent = await store.recentDuplicates()
+  expect(await recent.next()).toEqual([])
+  await decide(0, 9, [5, 7])
+  await decide(1, 1, [0])
+  expect(await recent.next()).toEqual([
+    { partition: 0, offset: 5, indexes: [1, 3] },
+    { partition: 0, offset: 7, indexes: [1, 3] },
+    { partition: 1, offset: 0, indexes: [1, 3] },
+  ])
+  await decide(0, 20, [])
+  expect(await recent.next()).toEqual([])
+})

@@ -1,11 +1,12 @@
 import type { PostgresPool } from '@millrace/postgres'
 import type { Clock } from '@millrace/std'
-import type { RequestHistory } from '../../../lane/request-history.ts'
-import { ENTRY_BYTES, readEntry } from '../../outcome-block.ts'
+import type { Attempt, RequestHistory } from '../../../lane/request-history.ts'
+import type { ReplayWait } from '../../dead-letter-store.ts'
+import { DROPPED, ENTRY_BYTES, readEntry } from '../../outcome-block.ts'
 import type { RecordedOutcome } from '../../outcomes-of-events.ts'
 import { DAY_MS, dayOf } from '../day-tables.ts'
 import { FULL_BLOCK_ENTRIES } from '../flush/block-writes.ts'
-import { IDS_OF_NUMBER } from '../letters/letter-rows.ts'
+import { IDS_OF_NUMBER, OPEN, REPLAYING, RESOLVED } from '../letters/letter-rows.ts'
 import { IS_GONE, PLACES_OF_RANGE } from '../letters/letter-sql.ts'
 import { SeenLately } from './seen-lately.ts'
 
@@ -18,9 +19,12 @@ const ROWS_TOGETHER = 200
 /** Rows that a slow transaction writes become visible after later ones; and clocks differ. */
 const LATE_MS = 5_000
 const LATE_LETTERS = 64 * IDS_OF_NUMBER
+/** A wait that is written later than this after the last attempt of its event is not of that attempt. */
+const AFTER_ATTEMPT_MS = 1_000
 
+/** A final outcome, or a failed attempt after which the event is retried. */
 export interface RecentOutcome extends Omit<RecordedOutcome, 'outcome'> {
-  readonly outcome: Exclude<RecordedOutcome['outcome'], 'waiting'>
+  readonly outcome: Exclude<RecordedOutcome['outcome'], 'waiting'> | 'retrying'
   readonly partition: number
   readonly offset: number
   readonly index: number
@@ -32,8 +36,8 @@ export interface RecentOutcome extends Omit<RecordedOutcome, 'outcome'> {
 }
 
 /**
- * Follows the final outcomes that all processes write. It costs the database nothing while nobody calls it. What happens faster
- * than it reads is left out, and so is a replayed dead letter that is given up again: it keeps its row.
+ * Follows the final outcomes and the retries that all processes write. It costs the database nothing while nobody calls it. What
+ * happens faster than it reads is left out.
  *
  * @see contracts/cluster.md §10 [K19]
  */
@@ -69,7 +73,14 @@ export class RecentOutcomes {
   async next(): Promise<RecentOutcome[]> {
     const from = Math.max(this.#from, this.#clock.now() - LATE_MS)
     const letters = await this.#letters()
-    return [...(await this.#blocks()), ...(await this.#journeys(from)), ...letters]
+    const retries = await this.#retries(from)
+    return [
+      ...(await this.#blocks()),
+      ...retries,
+      ...(await this.#journeys(from)),
+      ...letters,
+      ...(await this.#replayed(from)),
+    ]
   }
 
   async #blocks(): Promise<RecentOutcome[]> {
@@ -110,9 +121,28 @@ export class RecentOutcomes {
     return rows.toReversed().flatMap(({ at, requests, ...row }) => {
       const { destinationId, partition, offset, index, isReplay } = row
       if (!this.#seen.add(`${destinationId} ${partition} ${offset} ${index} ${isReplay} ${at}`)) return []
-      const history = requests === null ? [] : (JSON.parse(requests) as RequestHistory[])
-      const last = history.at(-1)?.attempts.at(-1)
-      return [{ ...row, status: last?.status ?? 0, durationMs: last?.durationMs ?? 0 }]
+      return [{ ...row, ...answerOf(lastAttempt(requests)) }]
+    })
+  }
+
+  async #retries(from: number): Promise<RecentOutcome[]> {
+    const rows = await this.#pool.query<FoundJourney & { readonly attempts: number }>(RETRIES, [from])
+    return rows.toReversed().flatMap(({ at, requests, attempts, ...row }) => {
+      const last = lastAttempt(requests)
+      // An event that waits on is written again, too, such as the rest of a batch that was not sent.
+      if (last === undefined || at - (Date.parse(last.at) + last.durationMs) > AFTER_ATTEMPT_MS) return []
+      const { destinationId, partition, offset, index, isReplay } = row
+      if (!this.#seen.add(`${destinationId} ${partition} ${offset} ${index} ${isReplay} after ${attempts}`)) return []
+      return [{ ...row, outcome: 'retrying', ...answerOf(last) }]
+    })
+  }
+
+  /** Dead letters that their replay has changed. */
+  async #replayed(from: number): Promise<RecentOutcome[]> {
+    const rows = await this.#pool.query<FoundReplayed>(REPLAYED, [from])
+    return rows.toReversed().flatMap(({ id, at, ...row }) => {
+      const shown = shownReplayed(row)
+      return shown !== undefined && this.#seen.add(`${id} ${row.state} ${at}`) ? [shown] : []
     })
   }
 
@@ -124,6 +154,37 @@ export class RecentOutcomes {
       return this.#seen.add(`${id}`) ? [row] : []
     })
   }
+}
+
+/** @param requests JSON of RequestHistory[]. */
+function lastAttempt(requests: string | null): Attempt | undefined {
+  return requests === null ? undefined : lastOf(JSON.parse(requests) as RequestHistory[])
+}
+
+/** Requests that were not attempted yet are null. */
+function lastOf(requests: readonly (RequestHistory | null)[] | null): Attempt | undefined {
+  return requests?.findLast((request) => request !== null)?.attempts.at(-1)
+}
+
+function answerOf(attempt: Attempt | undefined): { readonly status: number; readonly durationMs: number } {
+  return { status: attempt?.status ?? 0, durationMs: attempt?.durationMs ?? 0 }
+}
+
+/** @returns undefined where there is nothing to show: it waits without an attempt, or a person has ended it since. */
+function shownReplayed({ state, wait, requests, reason, endReason, ...place }: Omit<FoundReplayed, 'id' | 'at'>) {
+  const isReplay = true
+  if (state === REPLAYING && wait !== null) {
+    const last = lastOf((JSON.parse(wait) as ReplayWait).requests)
+    return last && ({ ...place, isReplay, outcome: 'retrying', reason: null, ...answerOf(last) } as const)
+  }
+  const answer = answerOf(lastAttempt(requests))
+  if (state === OPEN) return { ...place, isReplay, outcome: 'dead_lettered', reason, ...answer } as const
+  if (state !== RESOLVED) return undefined
+  if (endReason === null) return { ...place, isReplay, outcome: 'delivered', reason: null, ...answer } as const
+  const leftOut = { ...place, isReplay, status: 0, durationMs: 0 }
+  return endReason === DROPPED
+    ? ({ ...leftOut, outcome: DROPPED, reason: null } as const)
+    : ({ ...leftOut, outcome: 'filtered', reason: endReason } as const)
 }
 
 function blockOf(key: string): { day: number; writer: number; number: number } {
@@ -149,6 +210,16 @@ type FoundJourney = Omit<RecentOutcome, 'status' | 'durationMs'> & {
   readonly at: number
 }
 
+interface FoundReplayed extends Pick<RecentOutcome, 'destinationId' | 'partition' | 'offset' | 'index'> {
+  readonly id: number
+  readonly state: number
+  readonly reason: string
+  readonly endReason: string | null
+  readonly requests: string | null
+  readonly wait: string | null
+  readonly at: number
+}
+
 const MAX_BYTES = ENTRIES_OF_BLOCK * ENTRY_BYTES
 const BLOCK = `b.day, b.writer, b.number, d.name AS "destinationId", b.partition, b.replay > 0 AS "isReplay",
   octet_length(b.entries)::bigint AS bytes`
@@ -168,11 +239,20 @@ const ADDED = `
     ORDER BY number DESC LIMIT ${BLOCKS_TOGETHER}
   ) b JOIN name d ON d.id = b.destination
   WHERE w.flushed_at >= $3 ORDER BY b.day, b.writer, b.number`
+const JOURNEY = `d.name AS "destinationId", partition, "offset", idx AS index, outcome, reason, replay > 0 AS "isReplay",
+  requests, changed_at AS at`
 const JOURNEYS = `
-  SELECT d.name AS "destinationId", partition, "offset", idx AS index, outcome, reason, replay > 0 AS "isReplay",
-    requests, changed_at AS at
-  FROM journey JOIN name d ON d.id = destination
+  SELECT ${JOURNEY} FROM journey JOIN name d ON d.id = destination
   WHERE outcome <> 'waiting' AND changed_at >= $1 ORDER BY changed_at DESC LIMIT ${ROWS_TOGETHER}`
+const RETRIES = `
+  SELECT ${JOURNEY}, attempts FROM journey JOIN name d ON d.id = destination
+  WHERE outcome = 'waiting' AND attempts > 0 AND changed_at >= $1 ORDER BY changed_at DESC LIMIT ${ROWS_TOGETHER}`
+const REPLAYED = `
+  SELECT l.id, d.name AS "destinationId", l.partition, l."offset", l.idx AS index, l.state, w.name AS reason,
+    e.name AS "endReason", l.requests, l.wait, l.changed_at AS at
+  FROM (SELECT * FROM dead_letter WHERE changed_at >= $1 ORDER BY changed_at DESC LIMIT ${ROWS_TOGETHER}) l
+  JOIN name d ON d.id = l.destination JOIN name w ON w.id = l.reason LEFT JOIN name e ON e.id = l.end_reason
+  ORDER BY l.changed_at DESC`
 const LETTERS = `
   SELECT l.id, d.name AS "destinationId", l.partition, l."offset", l.idx AS index, 'dead_lettered' AS outcome,
     w.name AS reason, l.replay IS NOT NULL AS "isReplay", l.last_status AS status, 0 AS "durationMs"
