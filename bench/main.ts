@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { parseArgs } from 'node:util'
+import { programArguments } from '@millrace/dev-env/program-arguments'
 import { Bench } from './bench.ts'
 import { operatorsTable } from './operators.ts'
 import { profileSummary } from './profile.ts'
@@ -30,8 +30,6 @@ import { userCodeRows } from './rows/user-code.ts'
 import { watchedRows } from './rows/watched.ts'
 import { type Line, resultOf, tableOf } from './table.ts'
 
-// npm run bench -- [P1 P2 … | operators] [--json] [--profile] [--small] [--against <folder of another checkout>]
-
 const rows: readonly Row[] = [
   ...acceptanceRows,
   ...duplicatesRows,
@@ -57,8 +55,21 @@ const rows: readonly Row[] = [
   ...dashboardRows,
 ]
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
+const { values, positionals, refuse } = programArguments({
+  usage: `Measures the product and prints a table: every row, in about an hour and a half, or the named ones.
+
+  npm run bench [-- <row> … --json --profile --small --against <folder>]
+
+  <row> …             names from the list below
+  --json              prints every sample as JSON, instead of the table
+  --profile           also prints the CPU of the product by thread
+  --small             runs long rows with little data, to check that they work
+  --against <folder>  compares with the product of another checkout instead of the limit program
+
+Rows, which bench/README.md explains:
+
+${listOfRows()}`,
+  takesNames: true,
   options: {
     json: { type: 'boolean', default: false },
     profile: { type: 'boolean', default: false },
@@ -69,10 +80,7 @@ const { values, positionals } = parseArgs({
 const isForOperators = positionals.includes('operators')
 const names = positionals.filter((name) => name !== 'operators')
 const unknown = names.find((name) => !rows.some((row) => row.name === name))
-if (unknown !== undefined) {
-  console.error(`No row ${unknown}; there are ${[...new Set(rows.map(({ name }) => name))].join(', ')}, and operators`)
-  process.exit(64)
-}
+if (unknown !== undefined) refuse(`There is no row ${unknown}.`)
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(1))
 
 const profileTo = values.profile ? mkdtempSync(path.join(tmpdir(), 'millrace-profile-')) : undefined
@@ -96,6 +104,15 @@ for (const row of rows.filter(({ name }) => isEvery || names.includes(name))) {
 if (values.json) console.log(JSON.stringify(lines.map(jsonLine), undefined, 2))
 else if (lines.length > 0) process.stdout.write(tableOf(lines))
 if (profileTo !== undefined) process.stdout.write(profileSummary(profileTo))
+
+function listOfRows(): string {
+  const listed = [
+    ...rows,
+    { name: 'operators', figure: 'the table of docs/operations.md: CPU, memory and disk by traffic' },
+  ]
+  const width = Math.max(...listed.map(({ name }) => name.length))
+  return listed.map(({ name, figure }) => `  ${name.padEnd(width)}  ${figure}`).join('\n')
+}
 
 function jsonLine({ row: { name, figure, goal }, measured }: Line) {
   return { name, figure, goal, ...measured }

@@ -1,28 +1,35 @@
-import { parseArgs } from 'node:util'
+import { programArguments } from '@millrace/dev-env/program-arguments'
 import { takeAllDisksAway } from './machine.ts'
 import { programs } from './programs.ts'
 import { Progress } from './progress.ts'
 import { carryOut } from './run.ts'
 
-// npm run chaos [-- R1 R7 …] [--short] [--seed n] [--threads n]
-
 const MAX_THREADS = 16
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
+const width = Math.max(...programs.map(({ id }) => id.length))
+const { values, positionals, refuse } = programArguments({
+  usage: `Breaks the running product from outside, and says for each program whether it held. Exit code 1: one did not hold.
+
+  npm run chaos [-- <program> … --short --seed <n> --threads <n>]
+
+  <program> …    names from the list below; default: all of them
+  --short        the form that our checks run, within minutes
+  --seed <n>     repeats the random choices of a run, which prints its seed
+  --threads <n>  delivery threads of the product, 1 to ${MAX_THREADS}; default: what each program says
+
+Programs, which docs/chaos.md explains:
+
+${programs.map(({ id, title }) => `  ${id.padEnd(width)}  ${title}`).join('\n')}`,
+  takesNames: true,
   options: { short: { type: 'boolean', default: false }, seed: { type: 'string' }, threads: { type: 'string' } },
 })
 const unknown = positionals.find((id) => !programs.some((program) => program.id === id))
+if (unknown !== undefined) refuse(`There is no program ${unknown}.`)
 const given = values.seed === undefined ? undefined : Number(values.seed)
+if (given !== undefined && !Number.isSafeInteger(given)) refuse('--seed takes a whole number.')
 const threads = values.threads === undefined ? undefined : Number(values.threads)
-const isThreadCount = threads === undefined || (Number.isInteger(threads) && threads >= 1 && threads <= MAX_THREADS)
-if (unknown !== undefined || (given !== undefined && !Number.isSafeInteger(given)) || !isThreadCount) {
-  console.error(
-    unknown === undefined
-      ? `--seed takes a whole number, --threads one from 1 to ${MAX_THREADS}`
-      : `No program ${unknown}; there are ${programs.map(({ id }) => id).join(', ')}`,
-  )
-  process.exit(64)
+if (threads !== undefined && !(Number.isInteger(threads) && threads >= 1 && threads <= MAX_THREADS)) {
+  refuse(`--threads takes a whole number from 1 to ${MAX_THREADS}.`)
 }
 // However this ends.
 process.on('exit', takeAllDisksAway)

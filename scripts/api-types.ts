@@ -1,10 +1,8 @@
-// npm run api:types: writes the types of the HTTP API from the OpenAPI document of a real server.
-// With --check it writes nothing, and fails if the file is not current.
-
 import { spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { DevEnv } from '../apps/dev-env/src/index.ts'
+import { programArguments } from '../apps/dev-env/src/program-arguments.ts'
 
 /** The parts of JSON Schema that our documents use. */
 interface Schema {
@@ -38,9 +36,17 @@ type JsonValue = string | number | boolean | null | JsonValue[] | JsonObject
 type JsonObject = { [name: string]: JsonValue }
 `
 
+const { values } = programArguments({
+  usage: `Writes the types of the HTTP API, ${FILE}, from the OpenAPI document of a real server.
+
+  npm run api:types [-- --check]
+
+  --check  writes nothing, and fails if the file is not current`,
+  options: { check: { type: 'boolean' } },
+})
 const text = formatted(typesOf(await components()))
 const place = path.join(ROOT, FILE)
-if (!process.argv.includes('--check')) writeFileSync(place, text)
+if (!values.check) writeFileSync(place, text)
 else if (readFileSync(place, 'utf8') !== text) {
   console.error(`${FILE} differs from the OpenAPI document: run npm run api:types`)
   process.exitCode = 1

@@ -3,8 +3,13 @@ import path from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { type BuildOptions, build } from 'esbuild'
 import { type MinifyOptions, minify } from 'terser'
+import { programArguments } from '../apps/dev-env/src/program-arguments.ts'
 
-/* npm run sdk:build: bundles sdks/cordova/src into www/ and esm/, and fails when the bundle has grown past its budget. */
+programArguments({
+  usage: `Bundles sdks/cordova/src into www/ and esm/. It fails if the bundle is larger than its budget.
+
+  npm run sdk:build`,
+})
 
 /** Of www/service-client.js, all that a page loads (contracts/cordova-sdk.md §23). */
 const BUDGET_BYTES = 16_384

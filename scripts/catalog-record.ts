@@ -1,12 +1,16 @@
-// npm run catalog:record: writes the cases of the destination catalog, as its entries answer them now. Review the difference.
-
 import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { setTimeout } from 'node:timers/promises'
+import { programArguments } from '../apps/dev-env/src/program-arguments.ts'
 import { ALLOWED } from '../packages/destination-catalog/src/allow-list.ts'
 import { recordedCases, stable } from '../packages/destination-catalog/src/testing/recorded-cases.ts'
 import { testCatalog } from '../packages/destination-catalog/src/testing/test-catalog.ts'
 
+programArguments({
+  usage: `Writes the cases of the destination catalog with the requests that its entries make now. Review the difference.
+
+  npm run catalog:record`,
+})
 const folder = path.join(import.meta.dirname, '../packages/destination-catalog/cases')
 mkdirSync(folder, { recursive: true })
 await using catalog = testCatalog()

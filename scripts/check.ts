@@ -1,12 +1,14 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import path from 'node:path'
+import { programArguments } from '../apps/dev-env/src/program-arguments.ts'
 
-/*
- * npm run check: lint, types, the tests of the tree, and the tests of the changed packages that import a changed file. Stops at
- * the first step that fails. Tests of the packages above are for `npm test`: nearly all of them import each package below.
- *
- * @see decision 0105
- */
+/* Tests of the packages above are for `npm test`: nearly all of them import each package below. @see decision 0105 */
+programArguments({
+  usage: `Runs lint, types, the tests of the tree, and the tests of the changed packages that import a changed file. It stops at the
+first step that fails.
+
+  npm run check`,
+})
 
 const ROOT = path.dirname(import.meta.dirname)
 const hermetic = ['node_modules/vitest/vitest.mjs', 'run', '--project', 'hermetic'] as const

@@ -1,11 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { globSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-
-/*
- * npm run sbom: writes millrace-<version>.cdx.json, the software bill of materials in CycloneDX, of everything that the lock
- * file installs; what serves development alone is marked. Part of a release (CONTRIBUTING.md). Needs no network.
- */
+import { programArguments } from '../apps/dev-env/src/program-arguments.ts'
 
 interface Package {
   readonly name: string
@@ -17,6 +13,13 @@ interface Bill {
   metadata: { component: { name: string; type: string } }
   readonly components: readonly { readonly 'bom-ref': string }[]
 }
+
+programArguments({
+  usage: `Writes millrace-<version>.cdx.json: the software bill of materials (CycloneDX) of all packages in the lock file, in which
+development dependencies are marked. Part of a release (CONTRIBUTING.md). Needs no network.
+
+  npm run sbom`,
+})
 
 const ROOT = path.dirname(import.meta.dirname)
 const readPackage = (folder: string): Package =>

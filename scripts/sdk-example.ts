@@ -1,9 +1,14 @@
 import path from 'node:path'
+import { programArguments } from '../apps/dev-env/src/program-arguments.ts'
 import { AppServer } from '../tests/sdk/app-server.ts'
 import { CordovaApp } from '../tests/sdk/cordova-cli.ts'
 import { exampleFiles } from '../tests/sdk/pages.ts'
 
-/* npm run sdk:example: makes a Cordova app of sdks/cordova/example with the packed plugin, and serves it until Ctrl-C. */
+programArguments({
+  usage: `Makes a Cordova app of sdks/cordova/example with the packed plugin, and serves it until Ctrl-C.
+
+  npm run sdk:example`,
+})
 
 const { 'example.html': html = '', ...files } = exampleFiles()
 using app = await CordovaApp.make('browser', { 'index.html': html, ...files })

@@ -1,12 +1,10 @@
 import { spawnSync } from 'node:child_process'
 import { accessSync, constants } from 'node:fs'
 import path from 'node:path'
+import { programArguments } from '../apps/dev-env/src/program-arguments.ts'
 import { median } from '../bench/statistics.ts'
 
-/*
- * npm run sdk:verify [-- <step> …]: all that can be shown of the SDK without an account, a phone, an Android SDK or Xcode.
- * A step whose tool is missing is skipped, and says so; with SDK_REQUIRE_ALL=1 that is a failure. contracts/cordova-sdk.md §25
- */
+/* @see contracts/cordova-sdk.md §25 */
 
 interface Step {
   readonly name: string
@@ -65,12 +63,18 @@ const steps: readonly Step[] = [
   { name: 'budgets', tools: [CHROMIUM], holds: () => node('scripts/build-sdk.ts') && staysWithinBudgets() },
 ]
 
-const asked = process.argv.slice(2)
+const { positionals: asked, refuse } = programArguments({
+  usage: `Checks everything about the SDK that needs no account, phone, Android SDK or Xcode.
+
+  npm run sdk:verify [-- <step> …]
+
+A step without its tools is skipped; with SDK_REQUIRE_ALL=1 a skipped step is a failure. Steps:
+
+${steps.map(({ name, tools }) => `  ${name.padEnd(18)} ${needs(tools)}`.trimEnd()).join('\n')}`,
+  takesNames: true,
+})
 const unknown = asked.find((name) => !steps.some((step) => step.name === name))
-if (unknown !== undefined) {
-  console.error(`No step ${unknown}; there are ${steps.map(({ name }) => name).join(', ')}`)
-  process.exit(64)
-}
+if (unknown !== undefined) refuse(`There is no step ${unknown}.`)
 
 const outcomes = steps
   .filter(({ name }) => asked.length === 0 || asked.includes(name))
@@ -79,6 +83,10 @@ for (const { name, outcome } of outcomes) console.log(`${outcome} ${name}`)
 const isSkipFailure = process.env.SDK_REQUIRE_ALL === '1'
 const failures = outcomes.filter(({ outcome }) => outcome === 'FAILED' || (outcome === 'SKIPPED' && isSkipFailure))
 process.exitCode = failures.length > 0 ? 1 : 0
+
+function needs(tools: Step['tools']): string {
+  return tools.length === 0 ? '' : `needs ${tools.map(([tool]) => tool).join(', ')}`
+}
 
 function outcomeOf({ name, tools, holds }: Step): 'HOLDS' | 'FAILED' | 'SKIPPED' {
   const missing = tools.find((names) => !names.some(isInstalled))

@@ -1,9 +1,13 @@
-// npm run types: the whole tree, then the dashboard, which is for browsers, and the SDK, whose core has to do without both.
-// What the compiler learned of each is kept, and the next run checks the files that changed and those that depend on them.
-
 import { spawnSync } from 'node:child_process'
 import path from 'node:path'
+import { programArguments } from '../apps/dev-env/src/program-arguments.ts'
 
+programArguments({
+  usage: `Checks the types of the whole tree, then of the dashboard, which is for browsers, and of the SDK, whose core uses neither Node
+nor the DOM. The next run checks only files that changed, and files that depend on them.
+
+  npm run types`,
+})
 const root = path.dirname(import.meta.dirname)
 const compiler = path.join(root, 'node_modules/typescript/bin/tsc')
 for (const project of ['.', 'apps/dashboard', 'sdks/cordova', 'sdks/cordova/tsconfig.core.json']) {

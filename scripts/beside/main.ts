@@ -1,19 +1,25 @@
-import { parseArgs } from 'node:util'
+import { programArguments } from '../../apps/dev-env/src/program-arguments.ts'
 import { median } from '../../bench/statistics.ts'
 import { Collector } from './collector.ts'
 import { FAULTS, type Outcome, suffer } from './faults.ts'
-import { type Bundle, bundlePeers } from './peers.ts'
+import { type Bundle, bundlePeers, PEERS } from './peers.ts'
 import { type StartCost, startCost } from './start-cost.ts'
 
-/*
- * npm run sdk:beside [-- name …] [--json] [--no-faults]: our SDK and public web SDKs, measured alike. Its tables stand in
- * docs/cordova-sdk-beside-others.md; decision 0057.
- */
+/* @see decision 0057 */
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
+const { values, positionals, refuse } = programArguments({
+  usage: `Measures our SDK and public web SDKs in the same way. Its tables stand in docs/cordova-sdk-beside-others.md.
+
+  npm run sdk:beside [-- <name> … --json --no-faults]
+
+  <name> …     ${PEERS.map(({ name }) => name).join(', ')}; default: all of them
+  --json       prints every sample as JSON, instead of tables
+  --no-faults  measures size, start and calls only`,
+  takesNames: true,
   options: { json: { type: 'boolean' }, 'no-faults': { type: 'boolean' } },
 })
+const unknown = positionals.find((each) => !PEERS.some(({ name }) => name === each))
+if (unknown !== undefined) refuse(`There is no SDK ${unknown}.`)
 
 await using collector = await Collector.open()
 const results: { bundle: Bundle; cost: StartCost; outcomes: readonly Outcome[] }[] = []

@@ -1,15 +1,10 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { parseArgs } from 'node:util'
+import { programArguments } from '../../apps/dev-env/src/program-arguments.ts'
 import type { DestinationCase } from '../../packages/destinations/src/destination-case.ts'
 import { withExamples } from './guide-examples.ts'
 import { GUIDES_FOLDER, TYPES_FOLDER } from './new-type.ts'
-
-/*
- * npm run destination:examples -- <name> …: writes the section "Examples" of guides from the documented cases. Exit codes: 0
- * current, 1 not written, 64 wrong arguments.
- */
 
 const HELP = `Writes the examples of a guide from the documented cases of its type. A sentence below the heading of an example stays.
 
@@ -20,25 +15,17 @@ const HELP = `Writes the examples of a guide from the documented cases of its ty
 
 const CHECKOUT = path.resolve(import.meta.dirname, '../..')
 
+const { values, positionals, refuse } = programArguments({
+  usage: HELP,
+  options: { root: { type: 'string' } },
+  takesNames: true,
+})
+if (positionals.length === 0) refuse('Give a name, for example cinema-crm.')
 try {
-  process.exitCode = await run(process.argv.slice(2))
+  for (const folder of positionals) await write(path.resolve(values.root ?? CHECKOUT), folder)
 } catch (error) {
   console.error(`destination:examples: ${(error as Error).message}`)
   process.exitCode = 1
-}
-
-async function run(words: string[]): Promise<number> {
-  const { values, positionals } = parseArgs({
-    args: words,
-    allowPositionals: true,
-    options: { root: { type: 'string' }, help: { type: 'boolean', short: 'h' } },
-  })
-  if (values.help || positionals.length === 0) {
-    console.log(HELP)
-    return values.help ? 0 : 64
-  }
-  for (const folder of positionals) await write(path.resolve(values.root ?? CHECKOUT), folder)
-  return 0
 }
 
 async function write(root: string, folder: string): Promise<void> {

@@ -1,18 +1,13 @@
 import { existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { parseArgs } from 'node:util'
+import { programArguments } from '../../apps/dev-env/src/program-arguments.ts'
 import type { DestinationCase } from '../../packages/destinations/src/destination-case.ts'
 import type { DestinationModule } from '../../packages/destinations/src/index.ts'
 import type { JsonObject } from '../../packages/protocol/src/index.ts'
 import { configurationOf, type LiveResult, secretVariables, sendCase } from './live-cases.ts'
 import { LiveSender } from './live-sender.ts'
 import { TYPES_FOLDER } from './new-type.ts'
-
-/*
- * npm run destination:live -- <name>: sends the documented cases of a type to a sandbox of its service. Exit codes: 0 all
- * accepted, 1 one refused or none sent, 64 wrong arguments.
- */
 
 const VARIABLE = 'DESTINATION_LIVE_CONFIG'
 const HELP = `Sends the documented cases of a destination type to a sandbox of its service, with your credentials. The events are
@@ -26,34 +21,26 @@ of now, and the service stores them: use an account for tests.
   --case <text>     only cases with this text in their name
   --origin <url>    send there instead of the address of the service, for example to a mock
 
-Prints a line per case: the request, the status and the answer, without secrets. A case without your credentials is skipped.`
+Prints a line per case: the request, the status and the answer, without secrets. A case without your credentials is skipped.
+Exit codes: 0 all accepted, 1 one refused or none sent, 64 wrong arguments.`
 
 const CHECKOUT = path.resolve(import.meta.dirname, '../..')
 
+const { values, positionals, refuse } = programArguments({
+  usage: HELP,
+  options: { config: { type: 'string' }, case: { type: 'string' }, origin: { type: 'string' } },
+  takesNames: true,
+})
 try {
-  process.exitCode = await run(process.argv.slice(2))
+  process.exitCode = await run()
 } catch (error) {
   console.error(`destination:live: ${(error as Error).message}`)
   process.exitCode = 64
 }
 
-async function run(words: string[]): Promise<number> {
-  const { values, positionals } = parseArgs({
-    args: words,
-    allowPositionals: true,
-    options: {
-      config: { type: 'string' },
-      case: { type: 'string' },
-      origin: { type: 'string' },
-      help: { type: 'boolean', short: 'h' },
-    },
-  })
-  if (values.help) {
-    console.log(HELP)
-    return 0
-  }
+async function run(): Promise<number> {
   const [folder, ...more] = positionals
-  if (folder === undefined || more.length > 0) throw new Error(`give one name\n\n${HELP}`)
+  if (folder === undefined || more.length > 0) return refuse('Give one name, for example zendesk.')
   const { module, cases } = await typeIn(folder)
   const given = givenConfig(module, values.config)
   const origin = values.origin === undefined ? undefined : originOf(values.origin)

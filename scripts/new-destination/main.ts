@@ -2,17 +2,12 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { parseArgs } from 'node:util'
+import { programArguments } from '../../apps/dev-env/src/program-arguments.ts'
 import { reservedKind } from '../../packages/destinations/src/config/reserved-names.ts'
 import type { DestinationCase } from '../../packages/destinations/src/destination-case.ts'
 import { withExamples } from './guide-examples.ts'
 import { list } from './listings.ts'
 import { filesOf, GUIDES_FOLDER, type NewType, TYPES_FOLDER, typeName } from './new-type.ts'
-
-/*
- * npm run new-destination -- <name>: makes a destination type that works, as a start. Exit codes: 0 made, 1 not made, 64 wrong
- * arguments.
- */
 
 const HELP = `Makes a destination type: its folder, its cases and its guide, and lists it in the documentation. They pass every test,
 and are written to be changed.
@@ -28,24 +23,20 @@ Next: docs/destinations/adding-a-destination.md`
 
 const CHECKOUT = path.resolve(import.meta.dirname, '../..')
 
+const { values, positionals, refuse } = programArguments({
+  usage: HELP,
+  options: { display: { type: 'string' }, category: { type: 'string' }, root: { type: 'string' } },
+  takesNames: true,
+})
+const { type, root } = wanted()
 try {
-  process.exitCode = await run(process.argv.slice(2))
+  await make()
 } catch (error) {
   console.error(`new-destination: ${(error as Error).message}`)
   process.exitCode = 1
 }
 
-async function run(words: string[]): Promise<number> {
-  const given = argumentsOf(words)
-  if (typeof given === 'string') {
-    console.error(`new-destination: ${given}\n\n${HELP}`)
-    return 64
-  }
-  if (given === undefined) {
-    console.log(HELP)
-    return 0
-  }
-  const { type, root } = given
+async function make(): Promise<void> {
   const files = filesOf(type)
   const existing = Object.keys(files).filter((file) => existsSync(path.join(root, file)))
   if (existing.length > 0) throw new Error(`${existing.join(' and ')} exists: choose another name, or remove it first`)
@@ -56,48 +47,30 @@ async function run(words: string[]): Promise<number> {
   format(root, Object.keys(files))
   await writeExamples(root, type.folder, files[`${GUIDES_FOLDER}/${type.folder}.md`]!)
   console.log(told(type, [...Object.keys(files), ...list(root, type)]))
-  return 0
 }
 
-/** Undefined: help was asked for. A text: what is wrong. */
-function argumentsOf(words: string[]): { type: NewType; root: string } | string | undefined {
-  let parsed: ReturnType<typeof parse>
-  try {
-    parsed = parse(words)
-  } catch (error) {
-    return (error as Error).message
-  }
-  const { values, positionals } = parsed
-  if (values.help) return undefined
+/** What the arguments ask for. */
+function wanted(): { type: NewType; root: string } {
   const [folder, ...more] = positionals
-  if (folder === undefined || more.length > 0) return 'give one name, for example cinema-crm'
+  if (folder === undefined || more.length > 0) return refuse('Give one name, for example cinema-crm.')
   if (!/^[a-z][a-z0-9]*(-[a-z0-9]+)*$/.test(folder) || folder.length > 40) {
-    return `${folder} cannot be a name: use lower-case letters, digits and hyphens, at most 40, for example cinema-crm`
+    return refuse(
+      `${folder} cannot be a name: use lower-case letters, digits and hyphens, at most 40, for example cinema-crm.`,
+    )
   }
   const kind = reservedKind(typeName(folder))
-  if (kind !== undefined) return `${typeName(folder)} is kept for a type of kind ${kind}: choose another name`
+  if (kind !== undefined) return refuse(`${typeName(folder)} is kept for a type of kind ${kind}: choose another name.`)
   const displayName = values.display ?? folder.split('-').map(capitalized).join(' ')
   if (!/^[\p{L}\p{N}][\p{L}\p{N} .&()+-]{0,59}$/u.test(displayName)) {
-    return `${displayName} cannot be a display name: use letters, digits, spaces and . & ( ) + -, at most 60`
+    return refuse(`${displayName} cannot be a display name: use letters, digits, spaces and . & ( ) + -, at most 60.`)
   }
   const { category = 'other' } = values
-  if (!/^[a-z]+(-[a-z]+)*$/.test(category)) return `${category} cannot be a category: use one word in lower case`
+  if (!/^[a-z]+(-[a-z]+)*$/.test(category)) {
+    return refuse(`${category} cannot be a category: use one word in lower case.`)
+  }
   const root = path.resolve(values.root ?? CHECKOUT)
-  if (!existsSync(path.join(root, TYPES_FOLDER))) return `${root} is no checkout: it has no ${TYPES_FOLDER}`
+  if (!existsSync(path.join(root, TYPES_FOLDER))) return refuse(`${root} is no checkout: it has no ${TYPES_FOLDER}.`)
   return { type: { folder, displayName, category, now: new Date() }, root }
-}
-
-function parse(args: string[]) {
-  return parseArgs({
-    args,
-    allowPositionals: true,
-    options: {
-      display: { type: 'string' },
-      category: { type: 'string' },
-      root: { type: 'string' },
-      help: { type: 'boolean', short: 'h' },
-    },
-  })
 }
 
 /** Long names make long lines. */

@@ -1,25 +1,49 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
+import { promisify } from 'node:util'
 import { Sink } from '@millrace/pipeline/testing/sink'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { MAIN } from '../e2e/server-process.ts'
 
-let demo: ChildProcess
-let said = ''
-beforeAll(() => {
-  demo = spawn(process.execPath, [MAIN, 'cluster-demo'], { env: { ...process.env, MILLRACE_DASHBOARD: 'off' } })
-  for (const stream of [demo.stdout!, demo.stderr!]) stream.on('data', (chunk: Buffer) => (said += chunk))
-})
-afterAll(() => {
-  demo.kill('SIGKILL')
-})
+/** The command in a process group of its own, as a terminal starts it. */
+class Demo implements Disposable {
+  readonly process: ChildProcess
+  said = ''
+
+  constructor() {
+    const env = { ...process.env, MILLRACE_DASHBOARD: 'off' }
+    this.process = spawn(process.execPath, [MAIN, 'cluster-demo'], { env, detached: true })
+    for (const stream of [this.process.stdout!, this.process.stderr!]) {
+      stream.on('data', (chunk: Buffer) => (this.said += chunk))
+    }
+  }
+
+  async says(text: string): Promise<void> {
+    await expect.poll(() => this.said, { timeout: 120_000 }).toContain(text)
+  }
+
+  /** As Ctrl-C in a terminal: every process of the group gets the signal. @returns the exit code. */
+  async pressControlC(): Promise<number | null> {
+    const exited = once(this.process, 'exit')
+    process.kill(-this.process.pid!, 'SIGINT')
+    const [code] = await exited
+    return code
+  }
+
+  [Symbol.dispose](): void {
+    this.process.kill('SIGKILL')
+  }
+}
 
 test('the printed addresses accept an event, deliver it and trace it; Ctrl-C stops every process', async () => {
-  await expect.poll(() => said, { timeout: 120_000 }).toContain('Ctrl-C stops everything')
+  using demo = new Demo()
+  await demo.says('Ctrl-C stops everything')
+  const { said } = demo
   const sink = await Sink.start()
   const [, writeKey, gateway] = /curl -u (\S+): (\S+)\/v1\/track/.exec(said)!
-  const [, control, token] = /--url (\S+) --token (\S+)/.exec(said)!
+  const settings = settingsIn(/export \$\(cat (\S+)\)/.exec(said)![1]!)
+  const { MILLRACE_URL: control, MILLRACE_TOKEN: token } = settings
   const api = async (method: string, route: string, body?: object) => {
     const answer = await fetch(`${control}/v2${route}`, {
       method,
@@ -60,12 +84,32 @@ test('the printed addresses accept an event, deliver it and trace it; Ctrl-C sto
   const processes = [...said.matchAll(/\(process (\d+)\)/g)].map(([, pid]) => pid!)
   expect(processes).toHaveLength(6)
   expect(processes.every(isAlive)).toBe(true)
-  demo.kill('SIGINT')
-  const [code] = await once(demo, 'exit')
-  expect(code).toBe(0)
+
+  const millrace = (...words: string[]) =>
+    promisify(execFile)(process.execPath, [MAIN, ...words], { env: { ...process.env, ...settings } })
+  expect((await millrace('trace', 'hello-1')).stdout).toContain('200 delivered')
+  expect((await millrace('doctor')).stdout).toContain(`${new URL(control!).host} the server runs and is healthy`)
+
+  expect(await demo.pressControlC()).toBe(0)
   expect(processes.filter(isAlive)).toEqual([])
+  // No process ended before it was asked to, as one does that Ctrl-C reaches directly.
+  expect(demo.said.slice(said.length)).toBe('\nEverything stops\n')
   sink.close()
 })
+
+test('Ctrl-C during the start stops what has started', async () => {
+  using demo = new Demo()
+  await demo.says('gateway 1 starts')
+  expect(await demo.pressControlC()).toBe(0)
+  expect(demo.said).not.toContain('The cluster runs')
+  expect(demo.said).toMatch(/\nEverything stops\n$/)
+})
+
+/** Lines `name=value`. */
+function settingsIn(file: string): Record<string, string> {
+  const lines = readFileSync(file, 'utf8').trim().split('\n')
+  return Object.fromEntries(lines.map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]))
+}
 
 function isAlive(pid: string): boolean {
   return existsSync(`/proc/${pid}`)

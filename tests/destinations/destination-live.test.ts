@@ -181,7 +181,7 @@ test.each<[words: string[], env: Record<string, string>, text: string]>([
   [['none'], inVariable(credentials), 'there is no destination type in packages/destinations/src/types/none'],
   [['zendesk', '--case', 'xyz'], inVariable(credentials), 'no documented case of zendesk has xyz in its name'],
   [['zendesk', '--origin', 'cinema'], inVariable(credentials), 'cinema is no address'],
-  [[], {}, 'give one name'],
+  [[], {}, 'Give one name'],
 ])('wrong arguments are named without a secret: %j', async (words, env, expected) => {
   const { status, text } = await live(words, env)
   expect([status, text]).toEqual([64, expect.stringContaining(expected)])

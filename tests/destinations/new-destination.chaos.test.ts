@@ -50,7 +50,7 @@ test('npm run new-destination makes a type whose tests, types and lint pass at o
 })
 
 test.each([
-  [[], 'give one name, for example cinema-crm'],
+  [[], 'Give one name, for example cinema-crm'],
   [['Cinema CRM'], 'Cinema CRM cannot be a name'],
   [['../cinema'], '../cinema cannot be a name'],
   [['kafka'], 'KAFKA is kept for a type of kind stream'],

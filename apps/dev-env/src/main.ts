@@ -1,9 +1,19 @@
-import { parseArgs } from 'node:util'
 import { builtDashboard } from '@millrace/dashboard'
 import { DevEnv, plant, type Received, SEEDS, seedAnswer } from './index.ts'
+import { programArguments } from './program-arguments.ts'
 
 const say = (line: string) => void process.stdout.write(`${line}\n`)
-const seed = seedOf(process.argv.slice(2))
+const { values, refuse } = programArguments({
+  usage: `Runs the whole product with an empty data folder and a webhook that accepts everything, until Ctrl-C. It listens at
+MILLRACE_PORT (8080).
+
+  npm run dev [-- --seed <name>]
+
+  --seed <name>  starts with example data: ${SEEDS.join(', ')}; default: one source and one destination`,
+  options: { seed: { type: 'string' } },
+})
+const seed = SEEDS.find((each) => each === values.seed)
+if (values.seed !== undefined && seed === undefined) refuse(`There is no seed ${values.seed}.`)
 
 const dashboardFolder = await builtDashboard(say)
 
@@ -41,12 +51,4 @@ await new Promise<void>((resolve) => {
 function arrivalLine({ method, path, json }: Received): string {
   const { type, event = '', userId = '' } = json ?? {}
   return `→ ${method} ${path}  ${type} ${event} ${userId}`
-}
-
-/** @throws Error for arguments that mean nothing. */
-function seedOf(args: string[]) {
-  const { seed: given } = parseArgs({ args, options: { seed: { type: 'string' } } }).values
-  const known = SEEDS.find((each) => each === given)
-  if (given !== undefined && known === undefined) throw new Error(`--seed is one of ${SEEDS.join(', ')}`)
-  return known
 }

@@ -49,7 +49,8 @@ export class Broker {
     const log = openSync(path.join(folder, 'broker.log'), 'a')
     const java = ['java', ...jvmArguments(this.#options.jars), 'kafka.Kafka', path.join(folder, 'server.properties')]
     const [command, ...rest] = [...within, ...java]
-    const child = spawn(command!, rest, { cwd: folder, stdio: ['ignore', log, log] })
+    // Ctrl-C in a terminal reaches this process alone, which ends the broker after its clients.
+    const child = spawn(command!, rest, { cwd: folder, stdio: ['ignore', log, log], detached: true })
     closeSync(log)
     this.#process = child
     let problem: string | undefined

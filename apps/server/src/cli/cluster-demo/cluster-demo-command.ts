@@ -10,34 +10,41 @@ export function addClusterDemo(program: Command, { io }: CommandContext): void {
 }
 
 async function clusterDemo({ env, stdout, stderr, untilStopped }: CommandIo): Promise<void> {
-  const stopped = untilStopped()
-  const starting = DemoCluster.start(env, (what) => void stderr.write(`${what}\n`))
-  await using cluster = await starting
-  let isEnding = false
-  for (const each of cluster.processes) {
-    each.onEnd((how) => isEnding || void stderr.write(`${each.name}: ${how}\n`))
-  }
+  const tell = (what: string) => void stderr.write(`${what}\n`)
+  const ending = new AbortController()
+  const stopped = untilStopped().then(() => {
+    tell('\nEverything stops')
+    ending.abort()
+  })
+  await using cluster = await DemoCluster.start(env, tell, ending.signal)
+  if (cluster === undefined) return
+  const { ownerToken, kafka, postgres, processes, settingsFile } = cluster.facts
+  for (const each of processes) each.onEnd((how) => ending.signal.aborted || tell(`${each.name}: ${how}`))
   const control = cluster.urlOf('control')
-  const writeKey = await demoSource(control, cluster.ownerToken)
+  const writeKey = await demoSource(control, ownerToken)
   const rows = [
-    ...cluster.processes.map(({ name, url, pid }) => [name, `${url}  (process ${pid})`]),
-    ['kafka', cluster.kafka.join(', ')],
-    ['postgres', cluster.postgres],
-    ['dashboard', `${control}/ui/  sign in as owner@localhost with ${cluster.ownerToken}`],
+    ...processes.map(({ name, url, pid }) => [name, `${url}  (process ${pid})`]),
+    ['kafka', kafka.join(', ')],
+    ['postgres', postgres],
+    ['dashboard', `${control}/ui/`],
+    ['', `sign in as owner@localhost with ${ownerToken}`],
   ]
   const lines = rows.map(([name, text]) => `  ${name!.padEnd(11)}${text}\n`)
   const body = '{"userId":"u-1","event":"Hello","messageId":"hello-1"}'
   stdout.write(`\nThe cluster runs.\n\n${lines.join('')}
-Send an event, and trace it:
+Send an event:
 
   curl -u ${writeKey}: ${cluster.urlOf('gateway 1')}/v1/track -d '${body}'
-  millrace trace hello-1 --url ${control} --token ${cluster.ownerToken}
+
+Trace it, and check the cluster, in another terminal:
+
+  export $(cat ${settingsFile})
+  npm run millrace -- trace hello-1
+  npm run millrace -- doctor
 
 Kill a process with kill -9 and send on: nothing is lost. Ctrl-C stops everything and deletes the data.
 `)
   await stopped
-  isEnding = true
-  stderr.write('stopping\n')
 }
 
 /** Makes a source. @returns its write key. */

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import type { Environment } from '../../config/environment.ts'
@@ -16,20 +16,46 @@ const PROCESSES = [
   ['catalog', 'catalog'],
 ] as const
 
-/** Kafka with one broker, Postgres, and six processes of Millrace, all on loopback, with their data in a temporary folder. */
-export class DemoCluster implements AsyncDisposable {
+export interface DemoFacts {
   readonly ownerToken: string
   readonly kafka: readonly string[]
   readonly postgres: string
   readonly processes: readonly DemoProcess[]
+  /** Lines `name=value`: the settings of the control process, and where commands find it. */
+  readonly settingsFile: string
+}
+
+/** Kafka with one broker, Postgres, and six processes of Millrace, all on loopback, with their data in a temporary folder. */
+export class DemoCluster implements AsyncDisposable {
+  readonly facts: DemoFacts
   readonly #opened: AsyncDisposableStack
 
   /**
    * @param env of the command: its other settings hold for every process.
    * @param tell what is done now.
-   * @throws CommandError if Postgres, Java or Maven is missing.
+   * @param signal ends the start.
+   * @returns undefined if the start was ended.
+   * @throws CommandError if Postgres, Java or Maven is missing, or a process does not start.
    */
-  static async start(env: Environment, tell: (what: string) => void): Promise<DemoCluster> {
+  static async start(
+    env: Environment,
+    tell: (what: string) => void,
+    signal: AbortSignal,
+  ): Promise<DemoCluster | undefined> {
+    try {
+      return await DemoCluster.#start(env, tell, signal)
+    } catch (error) {
+      // Ctrl-C also ends Maven, which reports it as a failure.
+      if (signal.aborted) return undefined
+      throw error
+    }
+  }
+
+  static async #start(env: Environment, tell: (what: string) => void, signal: AbortSignal): Promise<DemoCluster> {
+    const step = (what: string) => {
+      signal.throwIfAborted()
+      tell(what)
+    }
     await using opened = new AsyncDisposableStack()
     const { missingForPostgres, PostgresServer } = await import('@millrace/postgres/local-server')
     const missing = missingForPostgres()
@@ -37,22 +63,20 @@ export class DemoCluster implements AsyncDisposable {
     const folder = await mkdtemp(path.join(tmpdir(), 'millrace-cluster-demo-'))
     opened.defer(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }))
 
-    tell('Kafka starts (the first time, Maven fetches it: 43 MB)')
+    step('Kafka starts (the first time, Maven fetches it: 43 MB)')
     const { KafkaCluster, programCache } = await import('@millrace/log/kafka-brokers')
     const kafka = opened.use(
       await KafkaCluster.start({ brokers: 1, cacheFolder: programCache(env) }).catch((error: NodeJS.ErrnoException) => {
         throw new CommandError(error.code === 'ENOENT' ? 'Kafka needs Java, which is not installed' : error.message)
       }),
     )
-    tell('Postgres starts')
+    step('Postgres starts')
     const postgres = opened.use(await PostgresServer.start())
 
     const ownerToken = `demo-${randomBytes(18).toString('base64url')}`
-    const settings: Environment = {
-      MILLRACE_BACKLOG_MAX_MB: '1024',
-      ...env,
+    const settings = {
+      MILLRACE_BACKLOG_MAX_MB: env['MILLRACE_BACKLOG_MAX_MB'] ?? '1024',
       MILLRACE_HOST: '127.0.0.1',
-      MILLRACE_PORT: '0',
       MILLRACE_KAFKA_BROKERS: kafka.addresses.join(','),
       // One broker keeps one copy.
       MILLRACE_KAFKA_UNSAFE: 'true',
@@ -61,35 +85,49 @@ export class DemoCluster implements AsyncDisposable {
       MILLRACE_OWNER_TOKEN: ownerToken,
       SERVICE_ADMIN_PASSWORD: randomBytes(18).toString('base64url'),
     }
+    const dataOf = (name: string) => path.join(folder, name.replace(' ', '-'))
     const processes: DemoProcess[] = []
     for (const [name, role] of PROCESSES) {
-      tell(`${name} starts`)
-      const own = { ...settings, MILLRACE_DATA_DIR: path.join(folder, name.replace(' ', '-')) }
+      step(`${name} starts`)
+      const own = { ...env, ...settings, MILLRACE_PORT: '0', MILLRACE_DATA_DIR: dataOf(name) }
       processes.push(opened.adopt(await DemoProcess.start(name, role, own), (started) => started.stop()))
     }
-    return new DemoCluster(opened.move(), ownerToken, kafka.addresses, postgres.url, processes)
+    signal.throwIfAborted()
+    const [{ name, url }] = processes as [DemoProcess]
+    const settingsFile = path.join(folder, 'settings')
+    await writeSettings(settingsFile, {
+      MILLRACE_URL: url,
+      MILLRACE_TOKEN: ownerToken,
+      ...settings,
+      MILLRACE_PORT: new URL(url).port,
+      MILLRACE_DATA_DIR: dataOf(name),
+    })
+    return new DemoCluster(opened.move(), {
+      ownerToken,
+      kafka: kafka.addresses,
+      postgres: postgres.url,
+      processes,
+      settingsFile,
+    })
   }
 
-  private constructor(
-    opened: AsyncDisposableStack,
-    ownerToken: string,
-    kafka: readonly string[],
-    postgres: string,
-    processes: readonly DemoProcess[],
-  ) {
+  private constructor(opened: AsyncDisposableStack, facts: DemoFacts) {
     this.#opened = opened
-    this.ownerToken = ownerToken
-    this.kafka = kafka
-    this.postgres = postgres
-    this.processes = processes
+    this.facts = facts
   }
 
   urlOf(name: (typeof PROCESSES)[number][0]): string {
-    return this.processes.find((each) => each.name === name)!.url
+    return this.facts.processes.find((each) => each.name === name)!.url
   }
 
   /** Ends everything, the last one first, and deletes the data. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.#opened.disposeAsync()
   }
+}
+
+/** Only this user may read it: it holds the secrets of the demonstration. */
+function writeSettings(file: string, settings: Readonly<Record<string, string>>): Promise<void> {
+  const lines = Object.entries(settings).map(([name, value]) => `${name}=${value}\n`)
+  return writeFile(file, lines.join(''), { mode: 0o600 })
 }

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import type { Environment } from '../../config/environment.ts'
 import type { ProcessRole } from '../../config/roles.ts'
+import { CommandError } from '../command-io.ts'
 
 const MAIN = fileURLToPath(new URL('../../main.ts', import.meta.url))
 /** The first start of a control process builds the dashboard. */
@@ -17,7 +18,7 @@ export class DemoProcess {
   readonly #child: ChildProcess
   readonly #exited: Promise<string>
 
-  /** Resolves once it is ready. @throws Error with the end of what it said. */
+  /** Resolves once it is ready. @throws CommandError with the end of what it said. */
   static start(name: string, role: ProcessRole, env: Environment): Promise<DemoProcess> {
     const child = spawn(process.execPath, [MAIN, 'start', '--roles', role], {
       env: { ...env },
@@ -31,7 +32,7 @@ export class DemoProcess {
       const fail = (cause: string) => {
         clearTimeout(timer)
         child.kill('SIGKILL')
-        reject(new Error(`${name} did not start: ${cause}\n${said.trim()}`))
+        reject(new CommandError(`${name} did not start: ${cause}\n${said.trim()}`))
       }
       const timer = setTimeout(() => fail(`it was not ready after ${START_MS / 1_000} s`), START_MS)
       const exited = new Promise<string>((ended) => {
