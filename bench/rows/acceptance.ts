@@ -1,42 +1,34 @@
 import type { Bench } from '../bench.ts'
+import { BATCHES, type BurstResult, burst, burstRows, SINGLE_EVENTS } from '../bursts.ts'
 import { startOther } from '../compared-with.ts'
-import { alternate, compared } from '../comparison.ts'
+import { alternate, type Samples } from '../comparison.ts'
 import { storedRequests } from '../limit.ts'
-import type { Target } from '../load-process.ts'
 import { acceptedEvents, addSource, startProduct } from '../product.ts'
-import type { Measured, Row } from '../row.ts'
-import { perSecond } from '../table.ts'
+import type { Program } from '../programs.ts'
+import type { Row } from '../row.ts'
 
 /* P1 and P2: the gateway and the log alone, so the product has a source that nothing is connected to. */
 
 /** Until V8 has compiled what is hot. */
 const WARM_UP_MS = 3_000
-const LEAD_IN_MS = 200
-const COUNTED_MS = 600
+const COUNTED_MS = 1_000
 const ROUNDS = 15
-const TIMEOUT_MS = 30_000
 
 export const acceptanceRows: readonly Row[] = [
-  {
-    name: 'P1',
-    figure: 'acknowledged events/s, batches of 30',
-    goal: '≥ 0.80',
-    measure: (bench) => measure(bench, { connections: 64, batch: 30 }),
-  },
-  {
-    name: 'P2',
-    figure: 'acknowledged requests/s, one event each',
-    goal: '≥ 0.80',
-    measure: (bench) => measure(bench, { connections: 128, batch: 1 }),
-  },
+  ...burstRows({ name: 'P1', figure: 'acknowledged events/s, batches of 30', goal: '≥ 0.80', cpuGoal: '–' }, (bench) =>
+    measure(bench, BATCHES),
+  ),
+  ...burstRows(
+    { name: 'P2', figure: 'acknowledged requests/s, one event each', goal: '≥ 0.80', cpuGoal: '–' },
+    (bench) => measure(bench, SINGLE_EVENTS),
+  ),
 ]
 
-async function measure(bench: Bench, shape: { connections: number; batch: number }): Promise<Measured> {
+async function measure(bench: Bench, shape: typeof BATCHES): Promise<Samples<BurstResult>> {
   await using other = await startOther(bench, 'accept', (program) => addSource(program))
   await using product = await startProduct(bench)
-  const writeKey = await addSource(product)
-  const toLimit = contender(bench, shape, { port: other.program.port, writeKey: other.writeKey })
-  const toProduct = contender(bench, shape, { port: product.port, writeKey })
+  const toLimit = contender(bench, shape, other.program, other.writeKey)
+  const toProduct = contender(bench, shape, product, await addSource(product))
 
   await toLimit.burst(WARM_UP_MS)
   await toProduct.burst(WARM_UP_MS)
@@ -50,18 +42,17 @@ async function measure(bench: Bench, shape: { connections: number; batch: number
     const stored = storedRequests(other.program)
     expectEqual('requests that the limit stored', stored, toLimit.acknowledged() / shape.batch)
   }
-  return compared(samples, perSecond)
+  return samples
 }
 
-function contender({ load }: Bench, shape: { connections: number; batch: number }, target: Target) {
+function contender(bench: Bench, shape: typeof BATCHES, program: Program, writeKey: string) {
   let total = 0
   return {
     acknowledged: () => total,
     burst: async (countedMs: number) => {
-      const burst = { ...target, ...shape, leadInMs: LEAD_IN_MS, countedMs }
-      const { eventsPerSecond, acknowledged } = await load.call('burst', burst, TIMEOUT_MS)
-      total += acknowledged
-      return eventsPerSecond
+      const result = await burst(bench, program, { port: program.port, writeKey, ...shape, countedMs })
+      total += result.acknowledged
+      return result
     },
   }
 }
