@@ -84,7 +84,8 @@ async function bothDeliver(bench: Bench, count: number): Promise<Runs> {
   const limit = () => deliver(bench, embedded, { port: embedded.port, writeKey })
   const product = () => deliver(bench, workersOf(cluster), cluster.target)
   await alternate(1, limit, product)
-  return alternate(bench.isSmall ? 1 : ROUNDS, limit, product)
+  // Both must be up until it is over.
+  return await alternate(bench.isSmall ? 1 : ROUNDS, limit, product)
 }
 
 async function latency(bench: Bench): Promise<Measured> {

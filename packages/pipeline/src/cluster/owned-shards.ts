@@ -179,28 +179,22 @@ export class OwnedShards {
     this.#alone.add(pipeline!, recovery!.isOneAtATime ? work : undefined)
   }
 
+  /** Most of a claim is waiting for Postgres and the brokers: reads that do not need each other run at the same time. */
   async #begin(claimed: Claimed): Promise<void> {
     const { lease } = claimed
-    for (const partition of partitionsOfShard(lease.number, this.#log)) {
-      claimed.unfollow.push(await this.#log.follow(partition))
-    }
-    const stored = await this.#options.store.spans.all()
-    const newest = await this.#options.newest()
-    await this.#recordForgotten(stored, newest.configuration, lease.number)
+    const [newest] = await allEnded(this.#newestFor(lease.number), this.#openDedup(claimed))
+    const { dedup } = claimed
+    if (claimed.isEnding || dedup === undefined) return
+    await allEnded(
+      this.#kept.begin(partitionsOfShard(lease.number, this.#log), await this.#startsOf(newest)),
+      this.#beginRun(claimed, dedup),
+    )
+    const recovery = claimed.recovery!
     if (claimed.isEnding) return
-    const { store, marks, onDuplicates, clock, logger } = this.#options
-    claimed.dedup = await ShardDedup.open({
-      ...{ shard: lease.number, log: this.#log, store: store.duplicates, writer: this.#decisions, memory: this.#keys },
-      ...{ marks, onDuplicates, clock, logger },
-    })
-    await this.#kept.begin(partitionsOfShard(lease.number, this.#log), await this.#startsOf(newest))
-    if (claimed.isEnding) return
-    const recovery = await this.#beginRun(lease, claimed.dedup)
-    claimed.recovery = recovery
     await recovery.giveUpEvent(newest.configuration)
     if (claimed.isEnding) return
     const alone = { isOneAtATime: recovery.isOneAtATime || this.#alone.isOn, runOneAtATime: async () => false }
-    const pipeline = await Pipeline.start({ ...this.#optionsOf(lease, claimed.dedup, newest), recovery: alone })
+    const pipeline = await Pipeline.start({ ...this.#optionsOf(lease, dedup, newest), recovery: alone })
     await this.#inTurn(async () => {
       const latest = this.#latest
       if (latest !== undefined && latest.configuration.revision > newest.configuration.revision) {
@@ -210,11 +204,35 @@ export class OwnedShards {
     })
   }
 
-  #beginRun(lease: ShardLease, dedup: ShardDedup): Promise<ShardRecovery> {
+  async #newestFor(shard: number): Promise<SpannedConfiguration> {
+    const stored = await this.#options.store.spans.all()
+    const newest = await this.#options.newest()
+    await this.#recordForgotten(stored, newest.configuration, shard)
+    return newest
+  }
+
+  async #openDedup(claimed: Claimed): Promise<void> {
+    const { number: shard } = claimed.lease
+    const { store, marks, onDuplicates, clock, logger } = this.#options
+    const followed = partitionsOfShard(shard, this.#log).map(async (partition) => {
+      const unfollow = await this.#log.follow(partition)
+      if (claimed.isEnding) unfollow()
+      else claimed.unfollow.push(unfollow)
+    })
+    await allEnded(...followed)
+    if (claimed.isEnding) return
+    claimed.dedup = await ShardDedup.open({
+      ...{ shard, log: this.#log, store: store.duplicates, writer: this.#decisions, memory: this.#keys },
+      ...{ marks, onDuplicates, clock, logger },
+    })
+  }
+
+  async #beginRun(claimed: Claimed, dedup: ShardDedup): Promise<void> {
+    const { number: shard } = claimed.lease
     const { store, uncleanEnds, metrics, clock, logger } = this.#options
-    return ShardRecovery.begin({
-      ...{ shard: lease.number, partitions: partitionsOfShard(lease.number, this.#log) },
-      ...{ log: logOfShard(this.#log, lease.number, dedup), caughtUp: (partition) => dedup.caughtUp(partition) },
+    claimed.recovery = await ShardRecovery.begin({
+      ...{ shard, partitions: partitionsOfShard(shard, this.#log) },
+      ...{ log: logOfShard(this.#log, shard, dedup), caughtUp: (partition) => dedup.caughtUp(partition) },
       ...{ store, uncleanEnds, metrics, clock, logger },
     })
   }
@@ -408,6 +426,14 @@ export class OwnedShards {
     this.#configuring = done.catch(() => {})
     return done
   }
+}
+
+/** As `Promise.all`; if one rejects, the others end first: what they open must be known to whoever closes it. */
+async function allEnded<T extends readonly Promise<unknown>[]>(
+  ...work: T
+): Promise<{ -readonly [K in keyof T]: Awaited<T[K]> }> {
+  await Promise.allSettled(work)
+  return Promise.all(work)
 }
 
 /** Undefined until it has begun. */
