@@ -141,6 +141,19 @@ test('states and waiting figures are sums over all shards', async () => {
     const refused = await api(server, 'DELETE', `/destinations/${destinationId}?cascade=true`)
     expect([refused.status, refused.body.details]).toMatchObject([409, { waiting: 8 }])
   }
+  // Whichever process answers knows why an event waits, though only the owner of its shard has it in a lane.
+  const failing = { cause: 'destination_failing', status: 503, sentence: expect.stringContaining('answers 503 since') }
+  for (const server of [one, two]) {
+    for (const n of sources.keys()) {
+      const waits = async () => (await ok(server, 'GET', `/events/stuck-${n}-1`)).events[0].destinations[0].waiting
+      await expect.poll(waits).toMatchObject(failing)
+    }
+    const listed = async () => {
+      const { events } = await ok(server, 'GET', `/events?sourceId=${sources[0]!.id}&limit=1`)
+      return events[0].outcomes[0].waiting
+    }
+    await expect.poll(listed).toMatchObject(failing)
+  }
   sink.answer = () => 200
   // No event of this test is left to the later ones.
   await expect.poll(() => waiting(one), { timeout: 60_000 }).toBe(0)

@@ -10,6 +10,7 @@ export type { BatchPart, Classify, Joiner, OwnEnd, Prepared, ReadyRequests } fro
 export type { Attempt, RequestHistory, ShownRequest } from './lane/request-history.ts'
 export type { Transform } from './lane/transform.ts'
 export type { Transformed } from './lane/transformed.ts'
+export { noAnswerText } from './lane/wait-cause.ts'
 export type { DestinationLimits, LaneLimits, LimitSettings } from './limits/destination-limits.ts'
 export { LocalDestinationLimits } from './limits/local-limits.ts'
 export { newSharedLimits, openSharedLimits } from './limits/shared-limits.ts'

@@ -54,8 +54,10 @@ export function openClusterView(needs: ClusterViewNeeds): ClusterView {
   const deps = shardDeps(needs)
   const onThreadEnd = (error: Error) => logger.warn({ err: error }, 'a read-only thread ended; it restarts')
   const metrics = new DeliveryMetrics()
+  const ownersStates = async (ids: readonly string[]) =>
+    (await store.figures.states(ids)).map((states) => states.map(decodedState))
   const view = new StoredView({
-    ...{ log, store, metrics, clock, logger, configured },
+    ...{ log, store, metrics, clock, logger, configured, ownersStates },
     ...deps,
     // A look at an event is no run of it.
     userCode: { ...deps.userCode, capturesLogs: () => false },
@@ -71,8 +73,8 @@ export function openClusterView(needs: ClusterViewNeeds): ClusterView {
     ...{ store, clock },
     counts: () => expiredCounts(store),
     states: async (ids) => {
-      const [own, ofShards] = await Promise.all([view.states(ids), store.figures.states(ids)])
-      return own.map((atRest, i) => (atRest === undefined ? [] : [atRest, ...ofShards[i]!.map(decodedState)]))
+      const [own, ofShards] = await Promise.all([view.states(ids), ownersStates(ids)])
+      return own.map((atRest, i) => (atRest === undefined ? [] : [atRest, ...ofShards[i]!]))
     },
     destinationIds: () => configuration().destinations.keys(),
   })

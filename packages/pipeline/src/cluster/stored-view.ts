@@ -5,12 +5,14 @@ import {
   LocalDestinationLimits,
   LocalMemoryBudget,
 } from '@millrace/delivery'
+import type { Waiting } from '@millrace/wording'
 import { BackedLog } from '../backlog/backed-log.ts'
 import { LogTallies } from '../backlog/log-tallies.ts'
 import { type DeliveryDeps, moduleOf } from '../delivery/delivery-deps.ts'
 import type { DeliveryMetrics } from '../delivery/delivery-metrics.ts'
 import { DestinationDeliveries } from '../delivery/destination-deliveries.ts'
 import { shardState } from '../delivery/shard-state.ts'
+import type { OwnersWait } from '../delivery/why-waiting.ts'
 import type { FoundEvent } from '../events/calls.ts'
 import { outcomesNow } from '../events/outcomes-now.ts'
 import { type TraceAsked, traceEvents } from '../events/traces.ts'
@@ -29,12 +31,14 @@ export interface StoredViewOptions
   readonly store: DeliveryStore
   readonly metrics: DeliveryMetrics
   readonly configured: SpannedConfiguration
+  /** Parallel to the ids: what the owners of shards have written last. */
+  readonly ownersStates: (destinationIds: readonly string[]) => Promise<readonly (readonly ShardState[])[]>
 }
 
 /**
  * Answers about the events of the whole installation from the log and the store alone, whichever processes deliver them. It has
  * every destination with its stages, and delivers nothing: its lanes stay empty. So it shows what owners have written, and an
- * event that an owner has in its lane is pending here.
+ * event that an owner has in its lane is pending here, for the reason that its destination gives.
  *
  * @see contracts/cluster.md §10 [K19]
  */
@@ -99,7 +103,16 @@ export class StoredView {
     const { store, clock } = this.#options
     await this.#backed.refresh()
     const deliveries = this.#deliveries.byId
-    const sources = { partitions: this.#all, store, clock, log: this.#backed, index: this.#index, deliveries }
+    const ownersWait = this.#ownersWait()
+    const sources = {
+      partitions: this.#all,
+      store,
+      clock,
+      log: this.#backed,
+      index: this.#index,
+      deliveries,
+      ownersWait,
+    }
     const traces = await traceEvents(sources, { messageId, ...asked })
     return traces.sort((a, b) => acceptedAt(a).localeCompare(acceptedAt(b)))
   }
@@ -115,7 +128,7 @@ export class StoredView {
   }
 
   outcomesNow(events: readonly FoundEvent[]) {
-    return outcomesNow(events, () => this.#deliveries.byId.values(), this.#options.clock)
+    return outcomesNow(events, () => this.#deliveries.byId.values(), this.#options.clock, this.#ownersWait())
   }
 
   /** The destinations that a source was connected to at an offset. */
@@ -135,6 +148,21 @@ export class StoredView {
   async close(): Promise<void> {
     const now = Promise.resolve()
     await Promise.all([...this.#deliveries.byId.values()].map(({ lane }) => lane.stop(now)))
+  }
+
+  /** Reads the states of all destinations once, if it is called. */
+  #ownersWait(): OwnersWait {
+    let reading: Promise<ReadonlyMap<string, Waiting>> | undefined
+    const read = async () => {
+      const ids = [...this.#deliveries.byId.keys()]
+      const states = await this.#options.ownersStates(ids)
+      const waits = ids.map((id, i) => [id, states[i]!.find(({ wait }) => wait !== undefined)?.wait] as const)
+      return new Map(waits.flatMap(([id, wait]) => (wait === undefined ? [] : [[id, wait] as const])))
+    }
+    return async (destinationId) => {
+      reading ??= read()
+      return (await reading).get(destinationId)
+    }
   }
 
   #follow(configured: SpannedConfiguration): void {

@@ -1,7 +1,7 @@
 import type { LaneEvent } from '@millrace/delivery'
 import type { Clock } from '@millrace/std'
 import type { DestinationDelivery } from '../delivery/destination-delivery.ts'
-import { type ToldWaiting, toldWaiting } from '../delivery/why-waiting.ts'
+import { type OwnersWait, type ToldWaiting, toldWaiting, waitElsewhere } from '../delivery/why-waiting.ts'
 import type { FoundEvent } from './calls.ts'
 
 /** The outcome of an event at one destination, as lists show it. */
@@ -19,11 +19,14 @@ const LOOKED_AT_TOGETHER = 5_000
 /**
  * The current outcomes of events: recorded outcomes and, for events in progress, the state in their lanes. Ordered by
  * destination as in the configuration, then removed destinations.
+ *
+ * @param ownersWait absent: the lanes are of this process.
  */
 export async function outcomesNow(
   events: readonly FoundEvent[],
   deliveries: () => Iterable<DestinationDelivery>,
   clock: Pick<Clock, 'now'>,
+  ownersWait?: OwnersWait,
 ): Promise<ShownOutcome[][]> {
   const outcomes = events.map(({ recorded }) => new Map(recorded.map((each) => [each.destinationId, each])))
   const shown: ShownOutcome[][] = events.map(() => [])
@@ -40,10 +43,12 @@ export async function outcomesNow(
     }
     if (underWay.size === 0) continue
     const found = await foundInLane(delivery, underWay)
+    const ofOwners = await ownersWait?.(destinationId)
     for (const i of underWay.values()) {
       const event = found.get(i)
       const outcome = event === undefined ? 'pending' : delivery.lane.outcomeOf(event)
-      const waiting = toldWaiting(delivery.lane.waitOf(event), clock.now())
+      const own = delivery.lane.waitOf(event)
+      const waiting = toldWaiting(event === undefined ? waitElsewhere(own, ofOwners) : own, clock.now())
       shown[i]!.push({ destinationId, outcome, reason: null, waiting })
     }
   }

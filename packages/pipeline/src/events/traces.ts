@@ -17,7 +17,7 @@ import {
 } from '@millrace/protocol'
 import type { Clock } from '@millrace/std'
 import type { DestinationDelivery } from '../delivery/destination-delivery.ts'
-import { type ToldWaiting, toldWaiting } from '../delivery/why-waiting.ts'
+import { type OwnersWait, type ToldWaiting, toldWaiting, waitElsewhere } from '../delivery/why-waiting.ts'
 import type { MessageIndex } from '../reading/message-index.ts'
 import type { Rendered, Rendering } from '../stages/rendering.ts'
 
@@ -59,6 +59,8 @@ export interface TraceSources {
   readonly index: MessageIndex
   readonly deliveries: ReadonlyMap<string, DestinationDelivery>
   readonly clock: Clock
+  /** Absent: the lanes are of this process. */
+  readonly ownersWait?: OwnersWait
 }
 
 /** Selects events, and the parts of their traces. */
@@ -111,7 +113,7 @@ function timed(event: StoredEvent, batch: StoredBatch): StoredEvent {
 }
 
 async function journeys(
-  { store, deliveries, clock }: TraceSources,
+  { store, deliveries, clock, ownersWait }: TraceSources,
   position: EventPosition,
   sourceId: string,
   event: StoredEvent,
@@ -126,15 +128,24 @@ async function journeys(
     recorded.delete(id)
     const unfinished = new Map(findUnfinished(delivery, position).map((each) => [replayOf(each), each]))
     const rendering = delivery.rendering(event, sourceId, position)
-    const untaken = () => toldWaiting(delivery.lane.waitOf(undefined), clock.now())
+    const away = async (record?: Recorded) => {
+      const stored = record?.kind === 'journey' ? record : undefined
+      return toldWaiting(waitElsewhere(delivery.lane.waitOf(undefined), await ownersWait?.(id), stored), clock.now())
+    }
     const ofDestination: Journey[] = []
     const isFirst = feed.activity.isConnected(sourceId, position.partition, position.offset)
     for (const replayId of new Set([...(isFirst ? [null] : []), ...records.keys(), ...unfinished.keys()])) {
       const record = records.get(replayId)
       const waiting = unfinished.get(replayId)
       if (waiting !== undefined) ofDestination.push(await unfinishedJourney(delivery, waiting, record, clock))
-      else if (record !== undefined) ofDestination.push(await recordedJourney(id, record, rendering))
-      else ofDestination.push({ ...journey(id, 'pending', null, null, []), waiting: untaken() })
+      else {
+        const shown = record && (await recordedJourney(id, record, rendering))
+        const isPending = shown === undefined || shown.outcome === 'pending'
+        ofDestination.push({
+          ...(shown ?? journey(id, 'pending', null, null, [])),
+          ...(isPending ? { waiting: await away(record) } : {}),
+        })
+      }
     }
     found.push(...(id === render ? await withRendered(ofDestination, rendering) : ofDestination))
   }

@@ -1,7 +1,8 @@
 import type { Command } from 'commander'
 import { type CommandContext, withExample } from '../command.ts'
-import type { CommandIo } from '../command-io.ts'
+import { CommandError, type CommandIo } from '../command-io.ts'
 import { DemoCluster } from './demo-cluster.ts'
+import { DemoInbox } from './demo-inbox.ts'
 
 /** `millrace cluster-demo` */
 export function addClusterDemo(program: Command, { io }: CommandContext): void {
@@ -18,43 +19,59 @@ async function clusterDemo({ env, stdout, stderr, untilStopped }: CommandIo): Pr
   })
   await using cluster = await DemoCluster.start(env, tell, ending.signal)
   if (cluster === undefined) return
-  const { ownerToken, kafka, postgres, processes, settingsFile } = cluster.facts
+  const { url, ownerToken, kafka, postgres, processes, settingsFile } = cluster.facts
   for (const each of processes) each.onEnd((how) => ending.signal.aborted || tell(`${each.name}: ${how}`))
-  const control = cluster.urlOf('control')
-  const writeKey = await demoSource(control, ownerToken)
+  await using inbox = await DemoInbox.start((line) => void stdout.write(`${line}\n`))
+  const writeKey = await demoSource(url, ownerToken, inbox.url)
   const rows = [
-    ...processes.map(({ name, url, pid }) => [name, `${url}  (process ${pid})`]),
+    ['dashboard', `${url}/ui/`],
+    ['', `sign in as owner@localhost with ${ownerToken}`],
+    ...processes.map((each) => [each.name, `${each.url}  (process ${each.pid})`]),
     ['kafka', kafka.join(', ')],
     ['postgres', postgres],
-    ['dashboard', `${control}/ui/`],
-    ['', `sign in as owner@localhost with ${ownerToken}`],
   ]
   const lines = rows.map(([name, text]) => `  ${name!.padEnd(11)}${text}\n`)
   const body = '{"userId":"u-1","event":"Hello","messageId":"hello-1"}'
-  stdout.write(`\nThe cluster runs.\n\n${lines.join('')}
-Send an event:
+  stdout.write(`\nThe cluster runs: ${url}\n\n${lines.join('')}
+A proxy at that address sends events to the gateways, and all other requests to the control process.
+Send an event; it arrives here:
 
-  curl -u ${writeKey}: ${cluster.urlOf('gateway 1')}/v1/track -d '${body}'
+  curl -u ${writeKey}: ${url}/v1/track -d '${body}'
 
-Trace it, and check the cluster, in another terminal:
+In another terminal, trace it and check the cluster:
 
   export $(cat ${settingsFile})
   npm run millrace -- trace hello-1
   npm run millrace -- doctor
 
-Kill a process with kill -9 and send on: nothing is lost. Ctrl-C stops everything and deletes the data.
+Kill a gateway or a pipeline with kill -9 and send on: nothing is lost. Ctrl-C stops everything and deletes the data.
+
 `)
   await stopped
 }
 
-/** Makes a source. @returns its write key. */
-async function demoSource(control: string, token: string): Promise<string> {
-  const answer = await fetch(`${control}/v2/sources`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${token}` },
-    body: JSON.stringify({ name: 'Demo', type: 'HTTP' }),
-  })
-  if (!answer.ok) throw new Error(`the control process refused a source with ${answer.status}`)
-  const { source } = (await answer.json()) as { source: { writeKey: string } }
+/** Makes a source that is connected to the inbox. @returns its write key. */
+async function demoSource(url: string, token: string, webhookUrl: string): Promise<string> {
+  const post = async (path: string, body: object) => {
+    const answer = await fetch(`${url}/v2${path}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}` },
+      body: JSON.stringify(body),
+    })
+    if (!answer.ok)
+      throw new CommandError(`The control process refused ${path}: ${answer.status} ${await answer.text()}`)
+    return answer.json()
+  }
+  const { source } = (await post('/sources', { name: 'Demo', type: 'HTTP' })) as { source: Created & Keyed }
+  const inbox = { name: 'Demo inbox', type: 'WEBHOOK', config: { webhookUrl } }
+  const { destination } = (await post('/destinations', inbox)) as { destination: Created }
+  await post('/connections', { sourceId: source.id, destinationId: destination.id })
   return source.writeKey
+}
+
+interface Created {
+  readonly id: string
+}
+interface Keyed {
+  readonly writeKey: string
 }

@@ -5,6 +5,7 @@ import path from 'node:path'
 import type { Environment } from '../../config/environment.ts'
 import { CommandError } from '../command-io.ts'
 import { DemoProcess } from './demo-process.ts'
+import { DemoProxy } from './demo-proxy.ts'
 
 /** In this order: the first process makes tables and topics. */
 const PROCESSES = [
@@ -17,6 +18,8 @@ const PROCESSES = [
 ] as const
 
 export interface DemoFacts {
+  /** One address for all paths. */
+  readonly url: string
   readonly ownerToken: string
   readonly kafka: readonly string[]
   readonly postgres: string
@@ -63,6 +66,7 @@ export class DemoCluster implements AsyncDisposable {
     const folder = await mkdtemp(path.join(tmpdir(), 'millrace-cluster-demo-'))
     opened.defer(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }))
 
+    const proxy = opened.use(await DemoProxy.start())
     step('Kafka starts (the first time, Maven fetches it: 43 MB)')
     const { KafkaCluster, programCache } = await import('@millrace/log/kafka-brokers')
     const kafka = opened.use(
@@ -77,6 +81,7 @@ export class DemoCluster implements AsyncDisposable {
     const settings = {
       MILLRACE_BACKLOG_MAX_MB: env['MILLRACE_BACKLOG_MAX_MB'] ?? '1024',
       MILLRACE_HOST: '127.0.0.1',
+      MILLRACE_PUBLIC_URL: proxy.url,
       MILLRACE_KAFKA_BROKERS: kafka.addresses.join(','),
       // One broker keeps one copy.
       MILLRACE_KAFKA_UNSAFE: 'true',
@@ -94,15 +99,21 @@ export class DemoCluster implements AsyncDisposable {
     }
     signal.throwIfAborted()
     const [{ name, url }] = processes as [DemoProcess]
+    const gateways = processes.filter((each) => each.name.startsWith('gateway'))
+    proxy.sendTo(
+      gateways.map((each) => each.url),
+      url,
+    )
     const settingsFile = path.join(folder, 'settings')
     await writeSettings(settingsFile, {
-      MILLRACE_URL: url,
+      MILLRACE_URL: proxy.url,
       MILLRACE_TOKEN: ownerToken,
       ...settings,
       MILLRACE_PORT: new URL(url).port,
       MILLRACE_DATA_DIR: dataOf(name),
     })
     return new DemoCluster(opened.move(), {
+      url: proxy.url,
       ownerToken,
       kafka: kafka.addresses,
       postgres: postgres.url,
@@ -114,10 +125,6 @@ export class DemoCluster implements AsyncDisposable {
   private constructor(opened: AsyncDisposableStack, facts: DemoFacts) {
     this.#opened = opened
     this.facts = facts
-  }
-
-  urlOf(name: (typeof PROCESSES)[number][0]): string {
-    return this.facts.processes.find((each) => each.name === name)!.url
   }
 
   /** Ends everything, the last one first, and deletes the data. */

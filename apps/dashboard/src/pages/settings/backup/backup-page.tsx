@@ -68,7 +68,7 @@ function ClusterBackup({ from }: { readonly from: string | null }) {
           that were accepted after it.
         </p>
         <p>{settingsTexts.secretKeyNotInBackup}</p>
-        <Facts rows={[{ name: 'Complete since', value: from === null ? 'backups of any age' : <Time at={from} /> }]} />
+        <Facts rows={[{ name: 'Oldest usable backup', value: from === null ? 'any' : <Time at={from} /> }]} />
       </section>
     </div>
   )

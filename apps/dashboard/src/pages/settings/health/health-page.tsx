@@ -53,7 +53,10 @@ export function HealthPage() {
                     { name: 'Version', value: info.version },
                     { name: 'Running for', value: durationText(info.uptimeSeconds * 1000) },
                     { name: 'Configuration', value: `revision ${info.revision}` },
-                    { name: 'Log', value: bytesText(info.logBytes) },
+                    // The brokers of a cluster hold its log.
+                    ...(info.settings['MILLRACE_KAFKA_BROKERS']
+                      ? []
+                      : [{ name: 'Log', value: bytesText(info.logBytes) }]),
                     ...info.deliveryThreads.map(({ number, partitions, busyPercent }) => ({
                       name: `Delivery thread ${number}`,
                       value: `${busyPercent} % busy, ${counted(partitions.length, 'partition')}`,

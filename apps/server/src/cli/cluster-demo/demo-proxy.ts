@@ -1,0 +1,80 @@
+import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http'
+import { type AddressInfo, connect, type Socket } from 'node:net'
+
+/** Paths of clients, which gateways serve; all others are of control processes (contracts/cluster.md §1). */
+const OF_GATEWAYS = /^\/(?:(?:v1|beacon|s\/v1|pixel|hooks|api\/s|analytics\.js)\/|sourceConfig(?:$|\?))/
+const HOST = '127.0.0.1'
+
+/**
+ * One address for the whole demonstration, as a load balancer gives it to a cluster. Gateways take turns, and one that does not
+ * accept connections is skipped.
+ */
+export class DemoProxy implements AsyncDisposable {
+  readonly url: string
+  readonly #server: Server
+  #gateways: readonly string[] = []
+  #control: string | undefined
+  #turn = 0
+
+  static async start(): Promise<DemoProxy> {
+    const server = createServer()
+    await new Promise<void>((resolve, reject) => server.once('error', reject).listen(0, HOST, resolve))
+    return new DemoProxy(server)
+  }
+
+  private constructor(server: Server) {
+    this.#server = server
+    this.url = `http://${HOST}:${(server.address() as AddressInfo).port}`
+    server.on('request', (incoming: IncomingMessage, answer: ServerResponse) => void this.#forward(incoming, answer))
+  }
+
+  /** Addresses of the processes; before, every request is answered with 503. */
+  sendTo(gateways: readonly string[], control: string): void {
+    this.#gateways = gateways
+    this.#control = control
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const closed = new Promise((resolve) => this.#server.close(resolve))
+    this.#server.closeAllConnections()
+    await closed
+  }
+
+  async #forward(incoming: IncomingMessage, answer: ServerResponse): Promise<void> {
+    const socket = await connected(this.#targetsOf(incoming.url ?? '/'))
+    if (socket === undefined) {
+      incoming.resume()
+      answer.writeHead(503, { 'content-type': 'text/plain' }).end('No process of the demonstration answers\n')
+      return
+    }
+    const { method, url: path, headers } = incoming
+    const forwarded = request({ createConnection: () => socket, method, path, headers, setHost: false })
+    forwarded.on('response', (response) => {
+      answer.writeHead(response.statusCode!, response.headers)
+      response.pipe(answer)
+    })
+    // Whichever side ends early, so does the other.
+    forwarded.on('error', () => answer.destroy())
+    answer.on('close', () => socket.destroy())
+    incoming.pipe(forwarded)
+  }
+
+  #targetsOf(path: string): string[] {
+    if (!OF_GATEWAYS.test(path)) return this.#control === undefined ? [] : [this.#control]
+    const first = this.#turn++ % Math.max(1, this.#gateways.length)
+    return [...this.#gateways.slice(first), ...this.#gateways.slice(0, first)]
+  }
+}
+
+/** A connection to the first target that accepts one. */
+async function connected(targets: readonly string[]): Promise<Socket | undefined> {
+  for (const target of targets) {
+    const { hostname, port } = new URL(target)
+    const socket = connect({ host: hostname, port: Number(port) })
+    const isOpen = await new Promise<boolean>((resolve) => {
+      socket.once('connect', () => resolve(true)).once('error', () => resolve(false))
+    })
+    if (isOpen) return socket
+  }
+  return undefined
+}
