@@ -27,6 +27,36 @@ afterAll(async () => {
   sink.close()
 })
 
+test('every control process lists all processes that live, with their roles and shards', async () => {
+  await connected(one, sink.url, 'Owned')
+  const rolesOf = async (server: ServerProcess) => {
+    const { processes } = (await ok(server, 'GET', '/admin/info')).info
+    return Object.fromEntries(processes.map(({ address, roles }: Living) => [address, roles.toSorted()]))
+  }
+  const all = {
+    [addressOf(one)]: ['control'],
+    [addressOf(other)]: ['control'],
+    [addressOf(gateway)]: ['gateway'],
+    [addressOf(worker)]: ['gateway', 'pipeline'],
+  }
+  for (const server of [one, other]) {
+    await expect.poll(() => rolesOf(server)).toEqual(all)
+    const { processes } = (await ok(server, 'GET', '/admin/info')).info
+    const owners = processes.filter(({ shards }: Living) => shards > 0)
+    expect(owners.map(({ address }: Living) => address)).toEqual([addressOf(worker)])
+  }
+})
+
+interface Living {
+  readonly address: string
+  readonly roles: string[]
+  readonly shards: number
+}
+
+function addressOf({ url }: ServerProcess): string {
+  return url.replace('http://', '')
+}
+
 test('requests that any gateway refuses are listed by every control process, newest first, also after the gateway has ended', async () => {
   const { source } = await connected(one, sink.url)
   expect(await send(gateway, 'unknown-key', [event('r-1')])).toBe(401)

@@ -11,8 +11,10 @@ const ROOT = path.join(import.meta.dirname, '../..')
 let copy: string
 beforeEach(() => {
   copy = mkdtempSync(path.join(tmpdir(), 'millrace-budget-'))
-  mkdirSync(path.join(copy, 'scripts'))
-  cpSync(path.join(ROOT, 'scripts/build-sdk.ts'), path.join(copy, 'scripts/build-sdk.ts'))
+  for (const file of ['scripts/build-sdk.ts', 'apps/dev-env/src/program-arguments.ts']) {
+    mkdirSync(path.dirname(path.join(copy, file)), { recursive: true })
+    cpSync(path.join(ROOT, file), path.join(copy, file))
+  }
   for (const part of ['src', 'types', 'package.json']) {
     cpSync(path.join(ROOT, 'sdks/cordova', part), path.join(copy, 'sdks/cordova', part), { recursive: true })
   }

@@ -787,6 +787,8 @@ export type Info = {
   readonly lastBackup: Backup | null
   /** Only in a cluster: Postgres backups taken at this time or later restore everything; null: backups of any age. */
   readonly postgresBackupsFrom?: string | null
+  /** Only in a cluster: the processes that live. */
+  readonly processes?: readonly Process[]
   /** Sign-ins answered 429 in the last 24 hours, since the server started. */
   readonly refusedSignIns: {
     readonly count: number
@@ -959,6 +961,15 @@ export type PlannedChange = {
   /** For a connection the keys of both ends: `cinema-app/booking-hook`. */
   readonly key: string
   readonly diff: readonly DiffLine[]
+}
+
+export type Process = {
+  /** Host and port, by which people find it. */
+  readonly address: string
+  readonly roles: readonly string[]
+  readonly version: string
+  /** Shards that it owns now. */
+  readonly shards: number
 }
 
 export type Refusal = {

@@ -24,10 +24,10 @@ import { ConfiguredSpans } from './configured-spans.ts'
 import { type ClusterDelivery, openClusterDelivery } from './delivery.ts'
 import { type ClusterEngines, type ClusterSettings, openEngines } from './engines.ts'
 import { FollowedConfiguration } from './followed-configuration.ts'
-import { joinAsGateway } from './gateway-count.ts'
 import { joinWithLeases } from './lease-member.ts'
 import { noBackups } from './no-backups.ts'
 import { openClusterOperations, openStatistics } from './operations.ts'
+import { joinWithoutLeases } from './plain-member.ts'
 import { PostgresHealth } from './postgres-health.ts'
 import { SharedAuthorizations } from './shared/shared-authorizations.ts'
 import { SharedLogLines } from './shared/shared-log-lines.ts'
@@ -108,6 +108,7 @@ export async function composeCluster(options: ComposeClusterOptions): Promise<Cl
   const worksUnderLeases = roles.has('pipeline') || roles.has('catalog')
   const address = `${isWildcard(settings.host) ? hostname() : settings.host}:${port}`
   const member = worksUnderLeases ? opened.use(joinWithLeases({ ...shared, address })) : undefined
+  const members = member?.leases ?? opened.use(joinWithoutLeases({ ...shared, address }))
   if (roles.has('pipeline')) {
     const ofDelivery = { ...shared, member: member!, configuration: () => configuration }
     delivery = opened.use(await openClusterDelivery(ofDelivery))
@@ -125,10 +126,7 @@ export async function composeCluster(options: ComposeClusterOptions): Promise<Cl
     : undefined
   const answering = roles.has('control') ? opened.use(openCatalogAnswering(shared)) : undefined
   const storage = { log: engines.log, disk: NO_FLOOR }
-  const gatewayMember = roles.has('gateway')
-    ? (member?.leases ?? opened.use(joinAsGateway({ ...shared, address })))
-    : undefined
-  const gateways = () => gatewayMember?.members('gateway') ?? 1
+  const gateways = () => members.members('gateway')
   const ingest = roles.has('gateway')
     ? opened.use(openIngest({ ...shared, storage, parsed: NOT_KEPT, baseUrl, gateways }))
     : undefined

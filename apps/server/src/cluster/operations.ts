@@ -4,6 +4,7 @@ import type { StatisticsStore } from '@millrace/delivery'
 import type { IngestMetrics } from '@millrace/gateway'
 import { DeliveryMetrics, Stats, statsRoutes } from '@millrace/pipeline'
 import type { OwnedShards } from '@millrace/pipeline/cluster'
+import { liveMembers, storedLeases } from '@millrace/postgres'
 import { formatTime } from '@millrace/protocol'
 import type { Clock } from '@millrace/std'
 import { DashboardFiles } from '../dashboard/dashboard-files.ts'
@@ -56,7 +57,11 @@ export function openClusterOperations(needs: ClusterOperationsNeeds, stats: Stat
   const facts = async () => {
     const partitions = Array.from({ length: log.partitions }, (_, partition) => log.oldest(partition))
     const times = (await Promise.all(partitions)).flatMap((oldest) => oldest?.acceptedAt ?? [])
-    const from = await postgresBackupsFrom(log, clock.now())
+    const [from, processes] = await Promise.all([
+      postgresBackupsFrom(log, clock.now()),
+      // Without Postgres nobody knows them, and the rest is still shown.
+      livingProcesses(engines.control).catch(() => undefined),
+    ])
     return {
       // The brokers hold the log.
       logBytes: log.sizeBytes(),
@@ -64,6 +69,7 @@ export function openClusterOperations(needs: ClusterOperationsNeeds, stats: Stat
       lastBackup: null,
       postgresBackupsFrom: from === undefined ? null : formatTime(from),
       deliveryThreads: [],
+      ...(processes && { processes }),
       settings: needs.shownSettings,
     }
   }
@@ -81,6 +87,15 @@ export function openClusterOperations(needs: ClusterOperationsNeeds, stats: Stat
     ],
     [Symbol.asyncDispose]: async () => {},
   }
+}
+
+/** The processes that live, with the number of shards that each owns. */
+async function livingProcesses(pool: ClusterEngines['control']) {
+  const [members, leases] = await Promise.all([liveMembers(pool), storedLeases(pool)])
+  return members.map(({ id, roles, address, version }) => {
+    const shards = leases.filter(({ kind, owner }) => kind === 'shard' && owner === id).length
+    return { address, roles: [...roles], version, shards }
+  })
 }
 
 const STATS_OF = { source: 'sources', transformation: 'transformations', destination: 'destinations' } as const

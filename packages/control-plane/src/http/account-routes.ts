@@ -53,6 +53,8 @@ export interface AdminFacts {
   readonly lastBackup: JsonObject | null
   /** RFC 3339, only in a cluster: Postgres backups from this time on restore everything; null: of any age. */
   readonly postgresBackupsFrom?: string | null
+  /** Only in a cluster: the processes that live. */
+  readonly processes?: JsonObject[]
   /** The threads that deliver. */
   readonly deliveryThreads: JsonObject[]
   /** By name of the variable; secrets are already masked. */

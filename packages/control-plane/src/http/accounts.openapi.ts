@@ -100,6 +100,16 @@ const DeliveryThread = named(
   }),
 )
 
+const Process = named(
+  'Process',
+  closed({
+    address: Type.String({ description: 'Host and port, by which people find it.' }),
+    roles: Type.Array(Type.String()),
+    version: Type.String(),
+    shards: Type.Integer({ minimum: 0, description: 'Shards that it owns now.' }),
+  }),
+)
+
 const Info = named(
   'Info',
   closed({
@@ -115,6 +125,7 @@ const Info = named(
           'Only in a cluster: Postgres backups taken at this time or later restore everything; null: backups of any age.',
       }),
     ),
+    processes: Type.Optional(Type.Array(Process, { description: 'Only in a cluster: the processes that live.' })),
     refusedSignIns: closed(
       {
         count: Type.Integer({ minimum: 0 }),

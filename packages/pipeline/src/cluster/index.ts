@@ -16,8 +16,8 @@ export { OwnedMarks } from './duplicates/owned-marks.ts'
 export type { HeldShard } from './held-shard.ts'
 export { JobDesk } from './job-desk.ts'
 export { JobLead } from './job-lead.ts'
+export { isConfigured } from './owned-removals.ts'
 export {
-  isConfigured,
   OwnedShards,
   type OwnedShardsOptions,
   type ShardChange,

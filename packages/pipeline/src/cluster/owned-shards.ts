@@ -10,8 +10,6 @@ import {
 import { KeyMemory } from '@millrace/log/dedup'
 import type { DeliveryMetrics } from '../delivery/delivery-metrics.ts'
 import type { Configuration } from '../following/configuration.ts'
-import { RemovalRecords } from '../following/removal-records.ts'
-import type { Removed } from '../following/removals.ts'
 import { Spans } from '../following/spans.ts'
 import { Pipeline } from '../pipeline.ts'
 import type { ShardDeps } from '../pipeline-options.ts'
@@ -23,6 +21,7 @@ import { ShardDedup } from './duplicates/shard-dedup.ts'
 import type { HeldShard } from './held-shard.ts'
 import { KeptPayloads, LOG_CUT, type StartingDestination } from './kept/kept-payloads.ts'
 import { leasedLimits } from './leased-limits.ts'
+import { OwnedRemovals } from './owned-removals.ts'
 import type { ShardLease } from './shard-lease.ts'
 import { ShardRecovery } from './shard-recovery.ts'
 import { Turns } from './turns.ts'
@@ -99,7 +98,7 @@ export class OwnedShards {
   readonly #claimed = new Map<number, Claimed>()
   /** By number, shards that have ended here and still leave: the next claim of the same shard waits for it. */
   readonly #leaving = new Map<number, Promise<void>>()
-  readonly #removals: RemovalRecords
+  readonly #removals: OwnedRemovals
   readonly #alone: AloneTurns
   /** Lost shards of which Postgres does not know yet that this process goes on. */
   readonly #survived = new Set<ShardRecovery>()
@@ -118,7 +117,7 @@ export class OwnedShards {
       onCut: (destinationId, count) => options.metrics.outcome(destinationId, 'expired', count, LOG_CUT),
     })
     this.#memory = new LocalMemoryBudget(options.memoryBytes)
-    this.#removals = new RemovalRecords({ ...options, partitions: () => this.partitions })
+    this.#removals = new OwnedRemovals({ ...options, partitions: () => this.partitions })
     this.#alone = new AloneTurns(() => this.shards.map(({ pipeline }) => pipeline), options.clock)
     // Postgres is away: the shards were lost because of that.
     this.#survivals = new Turns(
@@ -198,7 +197,7 @@ export class OwnedShards {
     await this.#inTurn(async () => {
       const latest = this.#latest
       if (latest !== undefined && latest.configuration.revision > newest.configuration.revision) {
-        await this.#record(await pipeline.configure({ ...latest, ends: [] }))
+        await this.#removals.record(await pipeline.configure({ ...latest, ends: [] }))
       }
       claimed.pipeline = pipeline
     })
@@ -207,7 +206,8 @@ export class OwnedShards {
   async #newestFor(shard: number): Promise<SpannedConfiguration> {
     const stored = await this.#options.store.spans.all()
     const newest = await this.#options.newest()
-    await this.#recordForgotten(stored, newest.configuration, shard)
+    const partitions = partitionsOfShard(shard, this.#log)
+    await this.#removals.recordForgotten(stored, newest.configuration, partitions)
     return newest
   }
 
@@ -299,7 +299,7 @@ export class OwnedShards {
       const before = this.#latest
       this.#latest = change
       const removed = await Promise.all(this.shards.map(({ pipeline }) => pipeline.configure({ ...change, ends: [] })))
-      await this.#record(removed.flat())
+      await this.#removals.record(removed.flat())
       if (before !== undefined) await this.#forgetRemoved(before, change.configuration)
     })
   }
@@ -308,40 +308,7 @@ export class OwnedShards {
     for (const id of before.configuration.destinations.keys()) {
       if (!destinations.has(id)) this.#options.limits.forget(id)
     }
-    await this.#dropSpans(before.spans, { destinations, ...rest })
-  }
-
-  async #record(removed: readonly Removed[]): Promise<void> {
-    if (removed.length > 0) await this.#removals.record(removed)
-  }
-
-  /**
-   * Records removals that the last owner of a shard has not recorded: the spans of their resources are still there.
-   *
-   * @param stored read before the configuration: a span that it does not have is of a resource that was removed, and not of
-   * one that was made since.
-   */
-  async #recordForgotten(stored: readonly Span[], configuration: Configuration, shard: number): Promise<void> {
-    const { store } = this.#options
-    const partitions = partitionsOfShard(shard, this.#log)
-    const forgotten = stored.filter((span) => partitions.includes(span.partition) && !isConfigured(span, configuration))
-    if (forgotten.length === 0) return
-    const positions = await store.outcomes.positions()
-    const records = new RemovalRecords({ ...this.#options, partitions: () => partitions })
-    await records.recordForgotten(forgotten, configuration, (reader, partition, stream) => {
-      const row = positions.find((each) => {
-        return each.reader === reader && each.partition === partition && each.stream === stream
-      })
-      return row?.position
-    })
-    await store.spans.drop(forgotten)
-  }
-
-  /** Spans of removed resources leave last: until then they show which removals an owner has not recorded. */
-  async #dropSpans(before: readonly Span[], configuration: Configuration): Promise<void> {
-    const own = this.partitions
-    const removed = before.filter((span) => own.includes(span.partition) && !isConfigured(span, configuration))
-    if (removed.length > 0) await this.#options.store.spans.drop(removed)
+    await this.#removals.dropSpans(before.spans, { destinations, ...rest })
   }
 
   /** The lease is lost: nothing of the shard may be sent or written from here on. */
@@ -439,14 +406,6 @@ async function allEnded<T extends readonly Promise<unknown>[]>(
 /** Undefined until it has begun. */
 function heldShard({ lease, dedup, pipeline }: Claimed): HeldShard | undefined {
   return dedup === undefined || pipeline === undefined ? undefined : { lease, dedup, pipeline }
-}
-
-/** Whether a configuration has the resource of a span. */
-export function isConfigured(
-  { kind, resource }: Pick<Span, 'kind' | 'resource'>,
-  { connections, destinations }: Configuration,
-): boolean {
-  return kind === 'connection' ? connections.has(resource) : destinations.has(resource)
 }
 
 /** The store with the spans of a configuration: those of removed resources are left to whoever records their removal. */

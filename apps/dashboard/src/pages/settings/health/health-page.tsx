@@ -1,3 +1,4 @@
+import type { Process } from '@millrace/api-types'
 import { counted, durationText } from '@millrace/wording'
 import { useDeliveryStates } from '../../../api/destinations.ts'
 import { useAdminInfo, useHealth } from '../../../api/health.ts'
@@ -30,6 +31,9 @@ export function HealthPage() {
       <div className={styles.parts}>
         <section className={styles.part} aria-label="Checks">
           <h2>Checks</h2>
+          {server.data?.info.processes && (
+            <p className={styles.dim}>Of the process that serves this page. The others answer at their own /health.</p>
+          )}
           <Shown of={health}>
             {({ checks }) => (
               <Facts
@@ -82,6 +86,12 @@ export function HealthPage() {
                   ]}
                 />
               </section>
+              {info.processes && (
+                <section className={styles.part} aria-label="Processes">
+                  <h2>Processes</h2>
+                  <Facts rows={info.processes.map((each) => ({ name: each.address, value: processText(each) }))} />
+                </section>
+              )}
               <section className={styles.part} aria-label="Current settings">
                 <h2>Current settings</h2>
                 <p className={styles.dim}>Environment variables, read when the server starts.</p>
@@ -98,4 +108,10 @@ export function HealthPage() {
       </div>
     </>
   )
+}
+
+/** `gateway, control · 0.1.0 · 12 shards` */
+function processText({ roles, version, shards }: Process): string {
+  const ofShards = roles.includes('pipeline') ? [counted(shards, 'shard')] : []
+  return [roles.join(', '), version, ...ofShards].join(' · ')
 }

@@ -5,7 +5,7 @@ import type { ServerLogger } from '../logger.ts'
 import { VERSION } from '../version.ts'
 import type { ClusterEngines, ClusterSettings } from './engines.ts'
 
-interface GatewayNeeds {
+interface PlainMemberNeeds {
   readonly settings: ClusterSettings
   readonly engines: Pick<ClusterEngines, 'control'>
   /** Where people find this process. */
@@ -15,13 +15,14 @@ interface GatewayNeeds {
 }
 
 /**
- * Makes a gateway that holds no leases a member: the rate limits of sources are divided by the number of live gateways.
+ * Makes a process that holds no leases a member: people see that it lives, and the rate limits of sources are divided by the number of
+ * live gateways.
  *
  * @see contracts/cluster.md §3 [K14]
  */
-export function joinAsGateway({ settings, engines, address, clock, logger }: GatewayNeeds): Membership {
+export function joinWithoutLeases({ settings, engines, address, clock, logger }: PlainMemberNeeds): Membership {
   return new Membership({
     ...{ pool: engines.control, clock, leaseMs: settings.leaseMs, memberId: randomUUID(), logger },
-    member: { roles: ['gateway'], address, version: VERSION },
+    member: { roles: [...settings.roles], address, version: VERSION },
   })
 }
