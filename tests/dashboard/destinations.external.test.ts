@@ -235,8 +235,8 @@ test('a first delivery is part of the overview at once, in every range', async (
   await dashboard.env.journey('m-just', 'delivered', destinationId)
   for (const range of ['1h', '6h']) {
     await using visit = await dashboard.visit(`/destinations/${destinationId}/overview?range=${range}`)
-    const shown = visit.page.getByText(/^(Taken up|Nothing was sent in this time range\.)$/)
-    expect([range, await shown.textContent()]).toEqual([range, 'Taken up'])
+    const shown = visit.page.getByText(/^(Received|Nothing was sent in this time range\.)$/)
+    expect([range, await shown.textContent()]).toEqual([range, 'Received'])
   }
 })
 

@@ -122,7 +122,7 @@ function Progress({ replay }: { readonly replay: Replay }) {
       {!dryRun && deadLettered > 0 && <FailedLink replay={replay} />}
       {!dryRun && (
         <Figures>
-          <Figure label="Taken up" value={grouped(taken)} />
+          <Figure label="Started" value={grouped(taken)} />
           <Figure label="Delivered" value={grouped(delivered)} />
           <Figure label="Filtered" value={grouped(filtered)} />
           <Figure label="Dead" value={grouped(deadLettered)} tone={deadLettered > 0 ? 'bad' : 'plain'} />

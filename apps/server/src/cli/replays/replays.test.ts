@@ -89,5 +89,5 @@ test('a replay is shown with the names of what it is between', async () => {
   const { out } = await run(['replay', 'show', REPLAY], env)
   expect(out).toContain(`${REPLAY}: finished, 5,120 events counted\n  what       replay of the log (dry run)\n`)
   expect(out).toMatch(/from +Cinema app/)
-  expect(out).toMatch(/matched +5,120 events\n +taken up +400\n/)
+  expect(out).toMatch(/matched +5,120 events\n +started +400\n/)
 })

@@ -88,7 +88,7 @@ async function showReplay(id: string, options: Common, io: CommandIo): Promise<v
     ...(replay.to === null ? [] : [['until', `${time(replay.to)} UTC`]]),
     ['rate', `${number(replay.rateEventsPerSecond)} a second`],
     ['matched', matched],
-    ['taken up', number(replay.taken)],
+    ['started', number(replay.taken)],
     ['delivered', number(replay.delivered)],
     ['filtered', number(replay.filtered)],
     ['given up', number(replay.deadLettered)],

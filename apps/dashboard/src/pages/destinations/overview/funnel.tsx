@@ -12,11 +12,11 @@ interface FunnelProps {
   readonly destinationId: string
 }
 
-/** What was taken up, and what became of it; reasons lead to the events. */
+/** What the destination received, and what became of it; reasons lead to the events. */
 export function Funnel({ figures: { sums, reasons }, waiting, destinationId }: FunnelProps) {
   const taken = sums.delivered + sums.filtered + sums.dropped + sums.deadLettered + waiting
   const steps = [
-    { label: 'Taken up', count: taken, outcome: undefined, tone: 'plain' },
+    { label: 'Received', count: taken, outcome: undefined, tone: 'plain' },
     { label: 'Filtered', count: sums.filtered, outcome: 'filtered', tone: 'plain' },
     { label: 'Dropped', count: sums.dropped, outcome: 'dropped_by_transformation', tone: 'plain' },
     { label: 'Dead', count: sums.deadLettered, outcome: 'dead_lettered', tone: 'bad' },

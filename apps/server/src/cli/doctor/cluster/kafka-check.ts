@@ -6,6 +6,8 @@ import { type Finding, fail, ok, warn } from '../finding.ts'
 import { rangesText } from '../ranges-text.ts'
 
 const HOUR_MS = 3_600_000
+const STRENGTHEN =
+  'a 200 may not survive the loss of one broker. kafka-reassign-partitions and kafka-configs change it while the cluster runs'
 
 export interface KafkaFindings {
   readonly findings: readonly Finding[]
@@ -41,7 +43,7 @@ function topicFindings({ topics, checked }: TopicReport, settings: ClusterSettin
   }
   const problems = [
     ...topics.flatMap((topic) => partitionFindings(topic, checked.minInSync)),
-    ...checked.weaknesses.map((text) => (settings.isKafkaUnsafe ? warn : fail)('topics', text)),
+    ...checked.weaknesses.map((text) => (settings.isKafkaUnsafe ? warn : fail)('topics', `${text}: ${STRENGTHEN}`)),
     ...settingFindings(checked, settings),
   ]
   const { homes } = checked.places
