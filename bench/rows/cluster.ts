@@ -83,7 +83,8 @@ async function bothDeliver(bench: Bench, count: number): Promise<Runs> {
   for (let n = 0; n < SOURCES; n++) writeKey.push(await addSourceOf(embedded, [destinationId]))
   const limit = () => deliver(bench, embedded, { port: embedded.port, writeKey })
   const product = () => deliver(bench, workersOf(cluster), cluster.target)
-  await alternate(1, limit, product)
+  // V8 compiles what is hot in each process.
+  await alternate(count, limit, product)
   // Both must be up until it is over.
   return await alternate(bench.isSmall ? 1 : ROUNDS, limit, product)
 }
