@@ -26,6 +26,7 @@ export async function atRest(pid: number): Promise<void> {
 /** @param folder of a process or thread below /proc. */
 function cpuMsOf(folder: string): number {
   const fields = statOf(folder)
+  if (fields === undefined) return 0
   return (Number(fields[11]) + Number(fields[12])) * TICK_MS
 }
 
@@ -34,7 +35,8 @@ export function cpuMsByThread(pid: number): ReadonlyMap<string, number> {
   const byName = new Map<string, number>()
   for (const thread of readdirSync(`/proc/${pid}/task`)) {
     const folder = `${pid}/task/${thread}`
-    const name = readFileSync(`/proc/${folder}/comm`, 'utf8').trim()
+    const name = textOf(`/proc/${folder}/comm`)?.trim()
+    if (name === undefined) continue
     byName.set(name, (byName.get(name) ?? 0) + cpuMsOf(folder))
   }
   return byName
@@ -51,15 +53,25 @@ export function residentBytes(pid: number): number {
 function family(pid: number): number[] {
   const threads = readdirSync(`/proc/${pid}/task`)
   const children = threads.flatMap((thread) =>
-    readFileSync(`/proc/${pid}/task/${thread}/children`, 'utf8').split(' ').filter(Boolean).map(Number),
+    (textOf(`/proc/${pid}/task/${thread}/children`) ?? '').split(' ').filter(Boolean).map(Number),
   )
   return [pid, ...children.flatMap(family)]
 }
 
 /** The fields after the name, which may itself hold spaces; the first is the state. */
-function statOf(folder: string): string[] {
-  const text = readFileSync(`/proc/${folder}/stat`, 'utf8')
-  return text.slice(text.lastIndexOf(')') + 2).split(' ')
+function statOf(folder: string): string[] | undefined {
+  const text = textOf(`/proc/${folder}/stat`)
+  return text?.slice(text.lastIndexOf(')') + 2).split(' ')
+}
+
+/** Undefined: the thread or process has ended meanwhile. */
+function textOf(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    if (['ENOENT', 'ESRCH'].includes((error as NodeJS.ErrnoException).code ?? '')) return undefined
+    throw error
+  }
 }
 
 function sum(pids: readonly number[], of: (pid: number) => number): number {
