@@ -88,10 +88,10 @@ export class LogReader {
 
   /** The first record that the broker stored at or after a time; the end if there is none. @throws LogUnavailableError */
   async storedFrom(partition: number, time: number): Promise<Offset> {
-    const found = (await this.#list([partition], { storedFrom: time })).get(partition)
-    if (found !== undefined) return found
+    // The end comes first: a record that is appended between the two questions is not passed over.
     await this.refresh([partition], 'end')
-    return this.end(partition)
+    const end = this.end(partition)
+    return (await this.#list([partition], { storedFrom: time })).get(partition) ?? end
   }
 
   /** @throws LogUnavailableError */

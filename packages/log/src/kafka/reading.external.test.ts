@@ -154,6 +154,20 @@ test('records are found by the time at which the broker stored them; the older h
   expect(await log.oldestUnit(0)).toEqual({ from: 0, to: 1 })
 })
 
+test('a record that is appended while its time is looked up is not passed over', async () => {
+  const prefix = newPrefix()
+  await using log = await openLog(kafka, { prefix, partitions: 64 })
+  await using other = await openLog(kafka, { prefix })
+  const hourAgo = Date.now() - 3_600_000
+  for (let partition = 0; partition < 64; partition++) {
+    const [found, appended] = await Promise.all([
+      log.storedFrom(partition, hourAgo),
+      other.append(partition, 'live', testRecord('source-a', 'x')),
+    ])
+    expect([partition, found]).toEqual([partition, appended])
+  }
+})
+
 test('a reader behind the end of the log is told that records were lost, instead of waiting for their numbers', async () => {
   await using log = await openLog(kafka)
   await log.append(0, 'live', testRecord('source-a', 'x'))

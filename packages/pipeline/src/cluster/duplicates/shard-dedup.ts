@@ -46,8 +46,8 @@ interface PartitionState {
   reached: Offset
   /** up to here readers may pass them; */
   released: Offset
-  /** up to here this is stored. */
-  stored: Offset
+  /** up to here this is stored; undefined: no owner has stored anything yet, so nobody else knows where it begins. */
+  stored: Offset | undefined
 }
 
 interface FoundDuplicates {
@@ -89,7 +89,7 @@ export class ShardDedup implements Decisions {
       // Without an earlier owner: older events are in no window.
       const from = decided.get(partition) ?? (await log.storedFrom(partition, clock.now() - MAX_DEDUP_WINDOW_MS))
       const marks = new PartitionMarks(await store.newest({ partition, limit: MAX_MARKS }))
-      partitions.push({ partition, marks, reached: from, released: from, stored: from })
+      partitions.push({ partition, marks, reached: from, released: from, stored: decided.get(partition) })
     }
     return new ShardDedup(options, await restoredKeys(options), partitions)
   }
