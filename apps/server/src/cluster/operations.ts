@@ -59,7 +59,7 @@ export function openClusterOperations(needs: ClusterOperationsNeeds, stats: Stat
     const times = (await Promise.all(partitions)).flatMap((oldest) => oldest?.acceptedAt ?? [])
     const [from, processes] = await Promise.all([
       postgresBackupsFrom(log, clock.now()),
-      // Without Postgres nobody knows them, and the rest is still shown.
+      // Only Postgres has the list. While it is away, the answer leaves the list out.
       livingProcesses(engines.control).catch(() => undefined),
     ])
     return {

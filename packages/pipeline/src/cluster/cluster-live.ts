@@ -56,7 +56,7 @@ export class ClusterLive {
   readonly view: LiveView
   readonly #options: ClusterLiveOptions
   readonly #turns: Turns
-  /** Undefined while nobody watches. */
+  /** Set while somebody watches. */
   #following: Following | undefined
   /** Of the first look since somebody watches. */
   #begun = Promise.withResolvers<void>()

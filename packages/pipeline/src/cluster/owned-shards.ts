@@ -395,7 +395,7 @@ export class OwnedShards {
   }
 }
 
-/** As `Promise.all`; if one rejects, the others end first: what they open must be known to whoever closes it. */
+/** As `Promise.all`, but it rejects only when all have ended: what they open is then known, and can be closed. */
 async function allEnded<T extends readonly Promise<unknown>[]>(
   ...work: T
 ): Promise<{ -readonly [K in keyof T]: Awaited<T[K]> }> {

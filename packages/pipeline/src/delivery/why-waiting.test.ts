@@ -20,7 +20,7 @@ test.each([
   ['nothing is known: its turn comes', turn, undefined, undefined, turn],
   ['the destination fails for its owner', turn, failing, undefined, failing],
   ['the destination fails, and the event was tried', turn, failing, stored(503, ''), failing],
-  ['the destination is off, whatever its last owner wrote', off, failing, undefined, off],
+  ['the destination is off: what its owner wrote before no longer counts', off, failing, undefined, off],
   ['the event alone failed', turn, undefined, stored(500, 'no'), { ...retry, status: 500 }],
   [
     'the event got no answer',

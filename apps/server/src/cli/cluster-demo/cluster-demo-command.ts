@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { type CommandContext, withExample } from '../command.ts'
 import { CommandError, type CommandIo } from '../command-io.ts'
 import { DemoCluster } from './demo-cluster.ts'
-import { DemoInbox } from './demo-inbox.ts'
+import { startInbox } from './demo-inbox.ts'
 
 /** `millrace cluster-demo` */
 export function addClusterDemo(program: Command, { io }: CommandContext): void {
@@ -21,7 +21,7 @@ async function clusterDemo({ env, stdout, stderr, untilStopped }: CommandIo): Pr
   if (cluster === undefined) return
   const { url, ownerToken, kafka, postgres, processes, settingsFile } = cluster.facts
   for (const each of processes) each.onEnd((how) => ending.signal.aborted || tell(`${each.name}: ${how}`))
-  await using inbox = await DemoInbox.start((line) => void stdout.write(`${line}\n`))
+  await using inbox = await startInbox((line) => void stdout.write(`${line}\n`))
   const writeKey = await demoSource(url, ownerToken, inbox.url)
   const rows = [
     ['dashboard', `${url}/ui/`],

@@ -1,31 +1,32 @@
-import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http'
-import { type AddressInfo, connect, type Socket } from 'node:net'
+import { type IncomingMessage, request, type ServerResponse } from 'node:http'
+import { connect, type Socket } from 'node:net'
+import { DemoServer } from './demo-server.ts'
 
 /** Paths of clients, which gateways serve; all others are of control processes (contracts/cluster.md §1). */
-const OF_GATEWAYS = /^\/(?:(?:v1|beacon|s\/v1|pixel|hooks|api\/s|analytics\.js)\/|sourceConfig(?:$|\?))/
-const HOST = '127.0.0.1'
+export const PATHS_OF_GATEWAYS: readonly string[] = [
+  ...['/v1/*', '/beacon/*', '/s/v1/*', '/pixel/*', '/hooks/*', '/api/s/*', '/analytics.js/*', '/sourceConfig'],
+]
 
 /**
  * One address for the whole demonstration, as a load balancer gives it to a cluster. Gateways take turns, and one that does not
  * accept connections is skipped.
  */
 export class DemoProxy implements AsyncDisposable {
-  readonly url: string
-  readonly #server: Server
+  #server!: DemoServer
   #gateways: readonly string[] = []
   #control: string | undefined
   #turn = 0
 
   static async start(): Promise<DemoProxy> {
-    const server = createServer()
-    await new Promise<void>((resolve, reject) => server.once('error', reject).listen(0, HOST, resolve))
-    return new DemoProxy(server)
+    const proxy = new DemoProxy()
+    proxy.#server = await DemoServer.start((incoming, answer) => void proxy.#forward(incoming, answer))
+    return proxy
   }
 
-  private constructor(server: Server) {
-    this.#server = server
-    this.url = `http://${HOST}:${(server.address() as AddressInfo).port}`
-    server.on('request', (incoming: IncomingMessage, answer: ServerResponse) => void this.#forward(incoming, answer))
+  private constructor() {}
+
+  get url(): string {
+    return this.#server.url
   }
 
   /** Addresses of the processes; before, every request is answered with 503. */
@@ -34,10 +35,8 @@ export class DemoProxy implements AsyncDisposable {
     this.#control = control
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    const closed = new Promise((resolve) => this.#server.close(resolve))
-    this.#server.closeAllConnections()
-    await closed
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#server[Symbol.asyncDispose]()
   }
 
   async #forward(incoming: IncomingMessage, answer: ServerResponse): Promise<void> {
@@ -60,10 +59,15 @@ export class DemoProxy implements AsyncDisposable {
   }
 
   #targetsOf(path: string): string[] {
-    if (!OF_GATEWAYS.test(path)) return this.#control === undefined ? [] : [this.#control]
+    if (!isOfGateways(path)) return this.#control === undefined ? [] : [this.#control]
     const first = this.#turn++ % Math.max(1, this.#gateways.length)
     return [...this.#gateways.slice(first), ...this.#gateways.slice(0, first)]
   }
+}
+
+function isOfGateways(url: string): boolean {
+  const [path = ''] = url.split('?', 1)
+  return PATHS_OF_GATEWAYS.some((each) => (each.endsWith('/*') ? path.startsWith(each.slice(0, -1)) : path === each))
 }
 
 /** A connection to the first target that accepts one. */

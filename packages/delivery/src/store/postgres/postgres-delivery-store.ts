@@ -70,7 +70,6 @@ export class PostgresDeliveryStore implements DeliveryStore {
   readonly flushSeconds = new Histogram(FLUSH_SECONDS)
   readonly #pool: PostgresPool
   readonly #transactions: Transactions
-  readonly #names: StoredNames
   readonly #process: string
   readonly #clock: Clock
   readonly #flushes: FlushWriter
@@ -100,7 +99,6 @@ export class PostgresDeliveryStore implements DeliveryStore {
     const expired = new ExpiredLetters({ transactions, names, reads, changes, recorded })
     this.#pool = pool
     this.#transactions = transactions
-    this.#names = names
     this.#process = process
     this.#clock = clock
     this.outcomes = new PostgresOutcomes({ transactions, names, recorded, letterChanges: changes })
@@ -128,7 +126,7 @@ export class PostgresDeliveryStore implements DeliveryStore {
   async noteUnderWay(event: UnderWay, state: { readonly isRecorded: boolean }): Promise<void> {
     const { partition } = event
     this.#writer.setUnderWay(undefined)
-    await this.#runsAt(partition).note(event)
+    await this.#runs(this.#noteOf(partition), partition).note(event)
     this.#writer.setUnderWay({ partition, state })
   }
 
@@ -137,12 +135,7 @@ export class PostgresDeliveryStore implements DeliveryStore {
    * of the same process.
    */
   runsOf(shard: number): ShardRuns {
-    const { fence } = this.#transactions
-    return new PostgresRuns({
-      transactions: this.#transactions,
-      name: nameOfShard(shard),
-      partitions: fence ? [shard] : [],
-    })
+    return this.#runs(nameOfShard(shard), shard)
   }
 
   flush(): Promise<void> {
@@ -168,7 +161,7 @@ export class PostgresDeliveryStore implements DeliveryStore {
 
   /** Follows the duplicates that all processes find from now on, for the live view. */
   recentDuplicates(): Promise<RecentDuplicates> {
-    return RecentDuplicates.open(this.#pool, this.#names)
+    return RecentDuplicates.open(this.#pool)
   }
 
   /** Postgres does the reading, so the port is answered by this thread. */
@@ -185,11 +178,10 @@ export class PostgresDeliveryStore implements DeliveryStore {
     return port2
   }
 
-  #runsAt(partition: number): PostgresRuns {
-    return new PostgresRuns({
-      ...{ transactions: this.#transactions, name: this.#noteOf(partition) },
-      partitions: this.#transactions.fence === undefined ? [] : [partition],
-    })
+  /** @param partition of the shard whose fence guards what is written. */
+  #runs(name: string, partition: number): PostgresRuns {
+    const transactions = this.#transactions
+    return new PostgresRuns({ transactions, name, partitions: transactions.fence === undefined ? [] : [partition] })
   }
 
   /** Without a fence the partitions belong to the process. */

@@ -46,7 +46,7 @@ interface PartitionState {
   reached: Offset
   /** up to here readers may pass them; */
   released: Offset
-  /** up to here this is stored; undefined: no owner has stored anything yet, so nobody else knows where it begins. */
+  /** up to here Postgres has the decisions; undefined: it has none yet, so this owner also stores where it begins. */
   stored: Offset | undefined
 }
 

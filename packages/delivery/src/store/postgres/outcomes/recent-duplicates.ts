@@ -1,7 +1,5 @@
 import type { PostgresPool } from '@millrace/postgres'
-import { DUPLICATES_READER } from '../../duplicate-store.ts'
-import { indexesOf } from '../postgres-duplicates.ts'
-import type { StoredNames } from '../stored-names.ts'
+import { indexesOf, PostgresStoredDuplicates } from '../postgres-duplicates.ts'
 
 /** Records with duplicates that are read in one call, the newest. */
 const RECORDS_TOGETHER = 200
@@ -14,33 +12,33 @@ export interface DecidedRecord {
 }
 
 /**
- * Follows the decisions on duplicates of all processes. It costs the database nothing while nobody calls it. What is decided faster
- * than it reads is left out.
+ * Follows which events the owners of all shards find to be duplicates. It asks the database only when `next` is called. If owners decide
+ * faster than it reads, it leaves out the older records.
  *
  * @see contracts/cluster.md §10 [K19]
  */
 export class RecentDuplicates {
   readonly #pool: PostgresPool
-  readonly #names: StoredNames
+  readonly #stored: PostgresStoredDuplicates
   /** By partition: decisions before the offset were read. */
   #reached: ReadonlyMap<number, number> = new Map()
 
-  private constructor(pool: PostgresPool, names: StoredNames) {
+  private constructor(pool: PostgresPool) {
     this.#pool = pool
-    this.#names = names
+    this.#stored = new PostgresStoredDuplicates(pool)
   }
 
   /** Follows from now on. */
-  static async open(pool: PostgresPool, names: StoredNames): Promise<RecentDuplicates> {
-    const recent = new RecentDuplicates(pool, names)
-    recent.#reached = await recent.#decidedTo()
+  static async open(pool: PostgresPool): Promise<RecentDuplicates> {
+    const recent = new RecentDuplicates(pool)
+    recent.#reached = await recent.#stored.decidedTo()
     return recent
   }
 
   /** The duplicates that were decided since the last call, in order within a partition. */
   async next(): Promise<DecidedRecord[]> {
     const from = this.#reached
-    const to = await this.#decidedTo()
+    const to = await this.#stored.decidedTo()
     const moved = [...to].filter(([partition, offset]) => offset > (from.get(partition) ?? 0))
     this.#reached = to
     if (moved.length === 0) return []
@@ -51,14 +49,6 @@ export class RecentDuplicates {
       moved.map(([, offset]) => offset),
     ])
     return rows.toReversed().map((row) => ({ ...row, indexes: indexesOf(row.indexes) }))
-  }
-
-  async #decidedTo(): Promise<ReadonlyMap<number, number>> {
-    const rows = await this.#pool.query<{ partition: number; offset: number }>(
-      'SELECT partition, "offset" FROM position WHERE reader = $1',
-      [await this.#names.sought(DUPLICATES_READER)],
-    )
-    return new Map(rows.map(({ partition, offset }) => [partition, offset]))
   }
 }
 

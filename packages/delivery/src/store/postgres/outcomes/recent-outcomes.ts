@@ -36,8 +36,8 @@ export interface RecentOutcome extends Omit<RecordedOutcome, 'outcome'> {
 }
 
 /**
- * Follows the final outcomes and the retries that all processes write. It costs the database nothing while nobody calls it. What
- * happens faster than it reads is left out.
+ * Follows the final outcomes and the retries that all processes write. It asks the database only when `next` is called. If processes
+ * write faster than it reads, it leaves out the older outcomes.
  *
  * @see contracts/cluster.md §10 [K19]
  */
