@@ -32,7 +32,9 @@ export function HealthPage() {
         <section className={styles.part} aria-label="Checks">
           <h2>Checks</h2>
           {server.data?.info.processes && (
-            <p className={styles.dim}>Of the process that serves this page. The others answer at their own /health.</p>
+            <p className={styles.dim}>
+              The process that serves this page made these. Each other process shows its own at /health.
+            </p>
           )}
           <Shown of={health}>
             {({ checks }) => (

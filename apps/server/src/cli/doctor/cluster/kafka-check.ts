@@ -43,12 +43,18 @@ function topicFindings({ topics, checked }: TopicReport, settings: ClusterSettin
   }
   const problems = [
     ...topics.flatMap((topic) => partitionFindings(topic, checked.minInSync)),
-    ...checked.weaknesses.map((text) => (settings.isKafkaUnsafe ? warn : fail)('topics', `${text}: ${STRENGTHEN}`)),
+    ...weaknessFindings(checked.weaknesses, settings),
     ...settingFindings(checked, settings),
   ]
   const { homes } = checked.places
   const facts = `${live.name} and ${imports.name}: ${homes} partitions each, kept for ${hours(checked.retentionMs)}`
   return problems.length === 0 ? [ok('topics', facts)] : problems
+}
+
+/** One line for all: what helps is the same. */
+function weaknessFindings(weaknesses: readonly string[], { isKafkaUnsafe }: ClusterSettings): Finding[] {
+  if (weaknesses.length === 0) return []
+  return [(isKafkaUnsafe ? warn : fail)('topics', `${weaknesses.join('; ')}: ${STRENGTHEN}`)]
 }
 
 function partitionFindings({ name, partitions }: TopicReport['topics'][number], minInSync: number): Finding[] {
