@@ -4,8 +4,8 @@ import { SharedCommits } from '../shared-commits.ts'
 export interface RingReaderData {
   readonly ring: SharedArrayBuffer
   readonly commits: SharedArrayBuffer
-  /** i32: one past the newest record; negative: there will be no more. */
-  readonly end: SharedArrayBuffer
+  /** i32 each: one past the newest record (negative: there will be no more); how many were read; how many were missed. */
+  readonly progress: SharedArrayBuffer
 }
 
 export interface RingReaderReport {
@@ -18,21 +18,21 @@ export interface RingReaderReport {
 
 /* Reads what another thread writes into a ring, as fast as it can, and checks that every record is the one of its offset. */
 
-const { ring, commits, end: shared } = workerData as RingReaderData
+const { ring, commits, progress: shared } = workerData as RingReaderData
 const reader = new SharedCommits(commits)
 const bytes = Buffer.from(ring)
-const ends = new Int32Array(shared)
+const progress = new Int32Array(shared)
 const wrong: string[] = []
 let [read, missed] = [0, 0]
 parentPort!.postMessage('ready')
 for (let from = 0; ; ) {
-  const end = Atomics.load(ends, 0)
+  const end = Atomics.load(progress, 0)
   if (end < 0) break
   // Far behind, where the writer is about to overwrite, as well as at the end.
   if (from >= end) from = Math.max(0, end - 1 - (read % 400))
   const found = reader.read(bytes, 0, from, end, 2_000)
   if (found === undefined) {
-    missed++
+    Atomics.store(progress, 2, ++missed)
     from = end
     continue
   }
@@ -41,6 +41,8 @@ for (let from = 0; ; ) {
     const text = body.toString()
     if (text !== `${offset} `.repeat(1 + (offset % 40)) && wrong.length < 10) wrong.push(`${offset}: ${text}`)
   }
+  Atomics.store(progress, 1, read)
+  Atomics.notify(progress, 1)
   from = found.next
 }
 parentPort!.postMessage({ read, missed, wrong } satisfies RingReaderReport)
