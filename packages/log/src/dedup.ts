@@ -1,5 +1,5 @@
-import { messageHash } from '@millrace/protocol/message-id'
-import { type EventRecord, MESSAGE_HASH_BYTES } from '@millrace/protocol/record'
+import { writeHash64 } from '@millrace/protocol/hash'
+import { MESSAGE_HASH_BYTES, type RecordHeader } from '@millrace/protocol/record'
 
 /** Longest window of a source, and retention of the keys of an attempt. */
 export const MAX_DEDUP_WINDOW_MS = 86_400_000
@@ -67,16 +67,18 @@ export interface DuplicateMarks {
   ): ReadonlyMap<number, Uint8Array> | Promise<ReadonlyMap<number, Uint8Array>>
 }
 
+const sourceHash = Buffer.alloc(8)
+
 /** Calls back with the deduplication key of each event of a record: 8 bytes as two numbers, with the source's id mixed in. */
 export function forEachDedupKey(
-  { header: { sourceId, messageHashes } }: Pick<EventRecord, 'header'>,
+  { sourceId, messageHashes }: Pick<RecordHeader, 'sourceId' | 'messageHashes'>,
   visit: (low: number, high: number, index: number) => void,
 ): void {
   const { buffer, byteOffset, byteLength } = messageHashes
   const hashes = new DataView(buffer, byteOffset, byteLength)
-  const source = messageHash(sourceId)
-  const sourceLow = source.readUInt32LE(0)
-  const sourceHigh = source.readUInt32LE(4)
+  writeHash64(sourceId, sourceHash, 0)
+  const sourceLow = sourceHash.readUInt32LE(0)
+  const sourceHigh = sourceHash.readUInt32LE(4)
   for (let at = 0; at < byteLength; at += MESSAGE_HASH_BYTES) {
     const low = hashes.getUint32(at, true) ^ sourceLow
     const high = hashes.getUint32(at + 4, true) ^ sourceHigh

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { decodeRecord, type EventRecord, encodedSize, encodeRecord } from './record.ts'
+import { decodeHashes, decodeRecord, type EventRecord, encodedSize, encodeRecord } from './record.ts'
 
 const record: EventRecord = {
   header: {
@@ -43,6 +43,13 @@ describe('an encoded record', () => {
     expect(Buffer.from(body).toString()).toBe('{"batch":[]}')
   })
 
+  test('gives its hashes alone, in either format', () => {
+    for (const bytes of [encoded(), Buffer.from(FORMAT_1, 'hex')]) {
+      const { sourceId, acceptedAt, messageHashes } = decodeRecord(bytes).header
+      expect(decodeHashes(bytes)).toEqual({ sourceId, acceptedAt, messageHashes })
+    }
+  })
+
   test('of another format, with a flag that this version does not know, or cut, is refused', () => {
     const damaged: [position: number, value: number][] = [
       [0, 0],
@@ -57,8 +64,11 @@ describe('an encoded record', () => {
       expect(() => decodeRecord(bytes)).toThrow(expect.objectContaining({ code: 'RECORD_FORMAT' }))
     }
     const bytes = encoded()
-    for (const length of [0, 31, 39, 80]) {
-      expect(() => decodeRecord(bytes.subarray(0, length))).toThrow(expect.objectContaining({ code: 'RECORD_FORMAT' }))
+    for (let length = 0; length < bytes.length - record.body.length; length++) {
+      const cut = bytes.subarray(0, length)
+      for (const decode of [decodeRecord, decodeHashes]) {
+        expect(() => decode(cut)).toThrow(expect.objectContaining({ code: 'RECORD_FORMAT' }))
+      }
     }
   })
 })

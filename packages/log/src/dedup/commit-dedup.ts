@@ -1,6 +1,6 @@
-import { decodeRecord } from '@millrace/protocol/record'
+import { decodeHashes } from '@millrace/protocol/record'
 import { type DedupRule, forEachDedupKey, MAX_DEDUP_WINDOW_MS } from '../dedup.ts'
-import { ATTEMPT_KINDS, type AttemptKind, type Attempts, type KeyLookup, kindOf } from './attempts.ts'
+import { ATTEMPT_KINDS, type AttemptKind, type Attempts, kindOf } from './attempts.ts'
 import type { DecidedCommit } from './decided-commit.ts'
 import { DEDUP_ENTRY_BYTES, DedupWindow } from './dedup-window.ts'
 import { KEY_BYTES, KeyBytes } from './key-bytes.ts'
@@ -23,6 +23,8 @@ export interface KnownEvents {
 export class CommitDedup {
   /** Keys of the commit at hand: the next one sees them once they are stored. */
   readonly #added = new DedupWindow(Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY)
+  /** All keys of the commit at hand. */
+  readonly #keys = new KeyBytes()
   readonly #entries = new KeyBytes()
   readonly #remembered: Record<AttemptKind, KeyBytes> = { exit: new KeyBytes(), first: new KeyBytes() }
   readonly #repeated = new KeyBytes()
@@ -31,33 +33,33 @@ export class CommitDedup {
   decide({ window, attempts }: KnownEvents, first: number, records: readonly DedupEntry[]): DecidedCommit {
     this.#added.clear()
     const duplicates = new Map<number, number[]>()
-    const hasRepeat = records.some(({ rule }) => isRepeat(rule))
+    const ruled = this.#read(records, window)
+    const hasRepeat = ruled.some(({ rule }) => isRepeat(rule))
     let latestAt = 0
-    for (const [place, { bytes, rule }] of records.entries()) {
-      if (rule === undefined) continue
-      const record = decodeRecord(bytes)
-      const { acceptedAt } = record.header
+    for (const { place, rule, acceptedAt, firstKey, endKey } of ruled) {
       latestAt = Math.max(latestAt, acceptedAt)
       const isWindow = 'windowMs' in rule
+      const windowMs = isWindow ? rule.windowMs : MAX_DEDUP_WINDOW_MS
       const known = isWindow ? window : attempts?.lookupFor(rule.attempt, acceptedAt)
       // Attempts of one commit are compared with each other if one of them is a repeat.
       const added = isWindow || hasRepeat ? this.#added : undefined
-      const isKnown = isDuplicateOf(known, added, acceptedAt, isWindow ? rule.windowMs : MAX_DEDUP_WINDOW_MS)
       const repeated = isRepeat(rule) ? this.#repeated : undefined
       const fresh = isWindow ? this.#entries : this.#remembered[kindOf(rule.attempt)]
-      const indexes: number[] = []
-      if (isWindow && window !== undefined) forEachDedupKey(record, (low) => window.touch(low))
-      forEachDedupKey(record, (low, high, index) => {
+      for (let key = firstKey; key < endKey; key++) {
+        const low = this.#keys.low(key)
+        const high = this.#keys.high(key)
         repeated?.addKey(low, high)
-        if (isKnown(low, high)) {
-          indexes.push(index)
+        const before = added?.acceptedAt(low, high) ?? known?.acceptedAt(low, high)
+        if (before !== undefined && acceptedAt - before < windowMs) {
+          const indexes = duplicates.get(place)
+          if (indexes === undefined) duplicates.set(place, [key - firstKey])
+          else indexes.push(key - firstKey)
         } else {
           added?.add(low, high, acceptedAt)
           fresh.addKey(low, high)
           if (isWindow) fresh.addTime(acceptedAt)
         }
-      })
-      if (indexes.length > 0) duplicates.set(place, indexes)
+      }
     }
     const attemptEntries = ATTEMPT_KINDS.map((kind) => ({
       first,
@@ -73,23 +75,38 @@ export class CommitDedup {
       repeated: hasRepeat ? { acceptedAt: latestAt, keys: repeated } : undefined,
     }
   }
-}
 
-function isRepeat(rule: DedupRule | undefined): boolean {
-  return rule !== undefined && 'attempt' in rule && rule.attempt === 'repeat'
-}
-
-function isDuplicateOf(
-  known: KeyLookup | undefined,
-  added: DedupWindow | undefined,
-  acceptedAt: number,
-  windowMs: number,
-): (low: number, high: number) => boolean {
-  if (known === undefined && added === undefined) return () => false
-  return (low, high) => {
-    const before = added?.acceptedAt(low, high) ?? known?.acceptedAt(low, high)
-    return before !== undefined && acceptedAt - before < windowMs
+  /** Reads all keys before the first search, so that the window's memory is loaded for many of them at once. */
+  #read(records: readonly DedupEntry[], window: DedupWindow | undefined): RuledKeys[] {
+    this.#keys.clear()
+    const ruled: RuledKeys[] = []
+    for (const [place, { bytes, rule }] of records.entries()) {
+      if (rule === undefined) continue
+      const hashes = decodeHashes(bytes)
+      const touched = 'windowMs' in rule ? window : undefined
+      const firstKey = this.#keys.count
+      forEachDedupKey(hashes, (low, high) => {
+        this.#keys.addKey(low, high)
+        touched?.touch(low)
+      })
+      ruled.push({ place, rule, acceptedAt: hashes.acceptedAt, firstKey, endKey: this.#keys.count })
+    }
+    return ruled
   }
+}
+
+/** The keys of one record, as places in the keys of the commit. */
+interface RuledKeys {
+  /** Of the record in the commit. */
+  readonly place: number
+  readonly rule: DedupRule
+  readonly acceptedAt: number
+  readonly firstKey: number
+  readonly endKey: number
+}
+
+function isRepeat(rule: DedupRule): boolean {
+  return 'attempt' in rule && rule.attempt === 'repeat'
 }
 
 /** Adds entries that are on disk. */

@@ -5,6 +5,23 @@ export class KeyBytes {
   #view = new DataView(new ArrayBuffer(1_024))
   #end = 0
 
+  /** Number of keys, if no times are among them. */
+  get count(): number {
+    return this.#end / KEY_BYTES
+  }
+
+  low(key: number): number {
+    return this.#view.getUint32(key * KEY_BYTES, true)
+  }
+
+  high(key: number): number {
+    return this.#view.getUint32(key * KEY_BYTES + 4, true)
+  }
+
+  clear(): void {
+    this.#end = 0
+  }
+
   addKey(low: number, high: number): void {
     this.#reserve()
     this.#view.setUint32(this.#end, low, true)

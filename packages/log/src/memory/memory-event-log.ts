@@ -59,7 +59,7 @@ export class MemoryEventLog implements EventLog, LogWriter {
     const windowMs = 'windowMs' in dedup ? dedup.windowMs : dedup.attempt === 'repeat' ? MAX_DEDUP_WINDOW_MS : 0
     const { acceptedAt } = record.header
     const duplicates: number[] = []
-    forEachDedupKey(record, (low, high, index) => {
+    forEachDedupKey(record.header, (low, high, index) => {
       const key = `${low} ${high}`
       const isDuplicate = acceptedAt - (this.#known.get(key) ?? Number.NEGATIVE_INFINITY) < windowMs
       if (isDuplicate) duplicates.push(index)

@@ -1,4 +1,4 @@
-import { decodeRecord } from '@millrace/protocol/record'
+import { decodeHashes } from '@millrace/protocol/record'
 import { type AttemptEntry, Attempts } from '../../dedup/attempts.ts'
 import { addEntries, CommitDedup, lastAcceptedAt } from '../../dedup/commit-dedup.ts'
 import type { DecidedCommit } from '../../dedup/decided-commit.ts'
@@ -86,7 +86,7 @@ export function withoutDuplicates(
   const fewer = new Map<string, number>()
   for (const [place, indexes] of duplicates) {
     const { stream, bytes } = entries[place]!
-    const key = `${stream} ${decodeRecord(bytes).header.sourceId}`
+    const key = `${stream} ${decodeHashes(bytes).sourceId}`
     fewer.set(key, (fewer.get(key) ?? 0) + indexes.length)
   }
   return tallies.map(({ stream, counts }) => ({

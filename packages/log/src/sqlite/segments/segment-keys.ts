@@ -1,6 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { crc32 } from 'node:zlib'
-import { decodeRecord } from '@millrace/protocol/record'
+import { decodeHashes } from '@millrace/protocol/record'
 import { ATTEMPT_KINDS, type AttemptEntry, kindOf } from '../../dedup/attempts.ts'
 import type { DecidedCommit } from '../../dedup/decided-commit.ts'
 import { KeyBytes } from '../../dedup/key-bytes.ts'
@@ -187,12 +187,12 @@ export class SegmentKeys {
 
   #keysOf({ offset, crc, bytes, rule: number }: RuledRow): CommitKeys {
     if (crc32(bytes) !== crc) throw new DamagedSegmentError(`record ${offset} fails its checksum`)
-    const record = decodeRecord(bytes)
-    const { acceptedAt } = record.header
+    const hashes = decodeHashes(bytes)
+    const { acceptedAt } = hashes
     const rule = ruleOfNumber(number)!
     const duplicates = duplicateIndexes(this.duplicatesOf(offset) ?? new Uint8Array())
     const keys = new KeyBytes()
-    forEachDedupKey(record, (low, high, index) => {
+    forEachDedupKey(hashes, (low, high, index) => {
       if (duplicates.has(index)) return
       keys.addKey(low, high)
       if ('windowMs' in rule) keys.addTime(acceptedAt)
