@@ -40,7 +40,7 @@ export interface Delivery {
  */
 export async function deliver(
   bench: Bench,
-  program: Program | readonly [Program, ...Program[]],
+  program: Program | readonly Program[],
   target: Target,
   { destinations = 1, events = RUN_EVENTS, eventsPerSecond }: Delivery = {},
 ): Promise<DeliveryRun> {
