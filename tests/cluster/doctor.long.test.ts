@@ -92,12 +92,12 @@ test('without a pipeline its shards have no owner; records that were deleted mea
 
   for (const id of ['a', 'b', 'c']) expect(await send(front, writeKey, [event(id)])).toBe(200)
   expect((await examine())['positions']).toMatch(
-    /^ok all lie within the topics; the farthest, \S+ in partition \d, is 3 records behind/,
+    /^ok all lie within the topics; the farthest, destination \S.* \(\w+\) in partition \d, is 3 records behind/,
   )
   const topic = `${cluster.schema.schema}.live`
   await deleteRecords({ brokers: cluster.kafka.addresses }, systemClock, { topic, index: partition, before: 3 })
   expect((await examine())['positions']).toMatch(
-    /^fail records \S+ in partition \d: 1 to 2.* were deleted before they were read/,
+    /^fail records destination \S.* \(\w+\) in partition \d: 1 to 2.* were deleted before they were read/,
   )
 
   await using pool = cluster.schema.pool()

@@ -44,6 +44,12 @@ export async function placedSources(pool: PostgresPool): Promise<PlacedSource[]>
   })
 }
 
+/** Names of the destinations, by id, for the same people. */
+export async function destinationNames(pool: PostgresPool): Promise<ReadonlyMap<string, string>> {
+  const rows = await pool.query<{ id: string; document: string }>('SELECT id, document FROM destination')
+  return new Map(rows.map(({ id, document }) => [id, (JSON.parse(document) as { name: string }).name]))
+}
+
 type Hints = Pick<PostgresNotifications, 'on'>
 
 const TOPIC = 'control'

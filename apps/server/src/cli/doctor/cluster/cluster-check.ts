@@ -1,4 +1,4 @@
-import { placedSources } from '@millrace/control-plane/postgres'
+import { destinationNames, placedSources } from '@millrace/control-plane/postgres'
 import { storedPositions } from '@millrace/delivery/postgres'
 import { partitionsOf } from '@millrace/pipeline/cluster'
 import { liveMembers, PostgresPool, storedLeases } from '@millrace/postgres'
@@ -27,10 +27,11 @@ export async function* checkCluster(settings: ClusterSettings, clock: Clock): As
     const migrations = await checkMigrations(pool, settings)
     yield* migrations.findings
     if (!migrations.isUsable) return
-    const [members, leases, sources, positions] = await Promise.all([
+    const [members, leases, sources, names, positions] = await Promise.all([
       liveMembers(pool),
       storedLeases(pool),
       placedSources(pool),
+      destinationNames(pool),
       storedPositions(pool),
     ])
     yield* checkMembers(members)
@@ -42,7 +43,8 @@ export async function* checkCluster(settings: ClusterSettings, clock: Clock): As
       }),
     )
     yield* checkLeases({ shards, leases, members })
-    if (report?.offsets !== undefined) yield* checkPositions({ shards, positions, homes, offsets: report.offsets })
+    const offsets = report?.offsets
+    if (offsets !== undefined) yield* checkPositions({ shards, positions, names, homes, offsets })
   } catch (error) {
     if ((error as { code?: unknown }).code !== 'postgres_unavailable') throw error
     yield fail('postgres', `${(error as Error).message}: check MILLRACE_POSTGRES_URL and the network`)

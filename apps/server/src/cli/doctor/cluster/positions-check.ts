@@ -9,6 +9,8 @@ export interface PositionFacts {
   /** Those that hold a source. */
   readonly shards: ReadonlySet<number>
   readonly positions: readonly StoredPosition[]
+  /** Of the destinations, by id: most readers are destinations. */
+  readonly names: ReadonlyMap<string, string>
   /** The number of live partitions; imports follow them. */
   readonly homes: number
   /** By partition. */
@@ -16,7 +18,7 @@ export interface PositionFacts {
 }
 
 /** Whether all readers can go on where they are: no record before it was deleted, and none of them is beyond the end. */
-export function* checkPositions({ shards, positions, homes, offsets }: PositionFacts): Generator<Finding> {
+export function* checkPositions({ shards, positions, names, homes, offsets }: PositionFacts): Generator<Finding> {
   // A partition holds one stream; the position in the other one means nothing.
   const read = positions.filter(({ partition, stream }) => {
     return partition < offsets.length && shards.has(partition % homes) && stream === (partition < homes ? 0 : 1)
@@ -26,12 +28,12 @@ export function* checkPositions({ shards, positions, homes, offsets }: PositionF
   if (cut.length > 0) {
     const lost = (each: StoredPosition) => `${each.offset} to ${offsets[each.partition]!.first - 1}`
     const text = 'were deleted before they were read. Their events expire with the reason "log was cut"'
-    yield fail('positions', `records ${named(cut, lost)} ${text}: raise retention.ms, or restore a newer backup`)
+    yield fail('positions', `records ${named(cut, names, lost)} ${text}: raise retention.ms, or restore a newer backup`)
   }
   if (beyond.length > 0) {
     const where = (each: StoredPosition) => `${each.offset}, and its end is ${offsets[each.partition]!.end}`
     const text = 'The topic was made anew, or lost its newest records: events up to the position are not delivered'
-    yield fail('positions', `readers are beyond the end of their partition: ${named(beyond, where)}. ${text}`)
+    yield fail('positions', `readers are beyond the end of their partition: ${named(beyond, names, where)}. ${text}`)
   }
   if (cut.length > 0 || beyond.length > 0) return
   const farthest = read
@@ -44,15 +46,24 @@ export function* checkPositions({ shards, positions, homes, offsets }: PositionF
     const records = `${farthest.behind.toLocaleString('en-US')} ${farthest.behind === 1 ? 'record' : 'records'}`
     yield ok(
       'positions',
-      `all lie within the topics; the farthest, ${oneLine(reader)} in partition ${partition}, is ${records} behind`,
+      `all lie within the topics; the farthest, ${nameOf(reader, names)} in partition ${partition}, is ${records} behind`,
     )
   }
 }
 
-function named(found: readonly StoredPosition[], text: (each: StoredPosition) => string): string {
+function named(
+  found: readonly StoredPosition[],
+  names: PositionFacts['names'],
+  text: (each: StoredPosition) => string,
+): string {
   const shown = found
     .slice(0, MAX_NAMED)
-    .map((each) => `${oneLine(each.reader)} in partition ${each.partition}: ${text(each)}`)
+    .map((each) => `${nameOf(each.reader, names)} in partition ${each.partition}: ${text(each)}`)
   const more = found.length > MAX_NAMED ? [`and ${found.length - MAX_NAMED} more`] : []
   return [...shown, ...more].join('; ')
+}
+
+function nameOf(reader: string, names: PositionFacts['names']): string {
+  const name = names.get(reader)
+  return oneLine(name === undefined ? reader : `destination ${name} (${reader})`)
 }
