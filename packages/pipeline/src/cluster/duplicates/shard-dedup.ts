@@ -9,7 +9,7 @@ import {
   MAX_DEDUP_ENTRIES,
   ShardKeys,
 } from '@millrace/log/dedup'
-import { decodeRecord } from '@millrace/protocol/record'
+import { decodeHashes } from '@millrace/protocol/record'
 import type { Clock, Logger, Timer } from '@millrace/std'
 import { type ClusterLog, partitionsOfShard } from '../cluster-log.ts'
 import type { Decisions, DecisionWriter } from './decision-writer.ts'
@@ -84,13 +84,13 @@ export class ShardDedup implements Decisions {
   static async open(options: ShardDedupOptions): Promise<ShardDedup> {
     const { shard, log, store, clock } = options
     const decided = await store.decidedTo()
-    const partitions: PartitionState[] = []
-    for (const partition of partitionsOfShard(shard, log)) {
+    const stateOf = async (partition: number): Promise<PartitionState> => {
       // Without an earlier owner: older events are in no window.
       const from = decided.get(partition) ?? (await log.storedFrom(partition, clock.now() - MAX_DEDUP_WINDOW_MS))
       const marks = new PartitionMarks(await store.newest({ partition, limit: MAX_MARKS }))
-      partitions.push({ partition, marks, reached: from, released: from, stored: decided.get(partition) })
+      return { partition, marks, reached: from, released: from, stored: decided.get(partition) }
     }
+    const partitions = await Promise.all(partitionsOfShard(shard, log).map(stateOf))
     return new ShardDedup(options, await restoredKeys(options), partitions)
   }
 
@@ -224,7 +224,7 @@ export class ShardDedup implements Decisions {
     for (const record of records) {
       const indexes = this.#keys.decide(record.offset, record)
       if (indexes.length > 0) {
-        const { sourceId, acceptedAt } = decodeRecord(record.bytes).header
+        const { sourceId, acceptedAt } = decodeHashes(record.bytes)
         const place = { partition: state.partition, offset: record.offset }
         this.#found.push({ ...place, indexes: duplicateBytes(indexes), sourceId, acceptedAt })
       }
