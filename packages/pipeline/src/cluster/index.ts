@@ -17,12 +17,8 @@ export type { HeldShard } from './held-shard.ts'
 export { JobDesk } from './job-desk.ts'
 export { JobLead } from './job-lead.ts'
 export { isConfigured } from './owned-removals.ts'
-export {
-  OwnedShards,
-  type OwnedShardsOptions,
-  type ShardChange,
-  type SpannedConfiguration,
-} from './owned-shards.ts'
+export { OwnedShards } from './owned-shards.ts'
+export type { OwnedShardsOptions, ShardChange, SpannedConfiguration } from './owned-shards-options.ts'
 export { ShardJobs } from './shard-jobs.ts'
 export type { ShardLease } from './shard-lease.ts'
 export { StoredView, type StoredViewOptions } from './stored-view.ts'

@@ -23,7 +23,7 @@ import type { ShardDeps } from '../pipeline-options.ts'
 import { MessageIndex } from '../reading/message-index.ts'
 import { ParsedRecords } from '../reading/parsed-records.ts'
 import type { ClusterLog } from './cluster-log.ts'
-import type { SpannedConfiguration } from './owned-shards.ts'
+import type { SpannedConfiguration } from './owned-shards-options.ts'
 
 export interface StoredViewOptions
   extends Omit<ShardDeps, 'log' | 'store' | 'memory' | 'limitsOf' | 'onDelivered' | 'onReplayEnded' | 'metrics'> {
