@@ -99,6 +99,7 @@ class ShardWork {
       if (job.isDryRun || isCountedFirst || this.#isHalted) continue
       const run = this.#runs.get(job.id) ?? (await this.#open(job))
       if (run === undefined || this.#finished.has(job.id)) continue
+      run.ratePerSecond = shareOfRate(job)
       await this.#steer(run, job.state === 'paused' || ++running > MAX_RUNNING)
     }
   }
@@ -116,10 +117,7 @@ class ShardWork {
     const { partitions } = this.shard.pipeline
     const parts = job.parts.filter(({ partition }) => partitions.includes(partition))
     if (parts.length === 0) return undefined
-    // Each shard goes on at its own share of the rate.
-    const busy = new Set(job.parts.flatMap(({ partition, isAtEnd }) => (isAtEnd ? [] : [partition])))
-    const ratePerSecond = Math.max(1, Math.floor(job.ratePerSecond / Math.max(1, busy.size)))
-    const run = new JobRun({ ...job, parts, ratePerSecond }, this.#deps())
+    const run = new JobRun({ ...job, parts, ratePerSecond: shareOfRate(job) }, this.#deps())
     // Events may end before the next line is reached.
     this.#runs.set(job.id, run)
     await run.resumeTaken()
@@ -165,4 +163,10 @@ class ShardWork {
       onFiltered: (destinationId, count) => metrics.outcome(destinationId, 'filtered', count),
     }
   }
+}
+
+/** Of one shard: the rate is divided by the shards that still have work. A new job has a part in each, and most parts end at once. */
+function shareOfRate({ parts, ratePerSecond }: Job): number {
+  const busy = new Set(parts.flatMap(({ partition, isAtEnd }) => (isAtEnd ? [] : [partition])))
+  return Math.max(1, Math.floor(ratePerSecond / Math.max(1, busy.size)))
 }

@@ -56,10 +56,9 @@ export class JobContext {
   readonly job: Job
   readonly deps: JobDeps
   readonly waits: Waits
-  /** Number of events that are started together. */
-  readonly takenTogether: number
   isHalted = false
   readonly #pace: Pace
+  #takenTogether: number
   /** By destination: number of events in its lane. */
   readonly #taken = new Map<string, number>()
 
@@ -68,8 +67,18 @@ export class JobContext {
     this.deps = deps
     this.waits = new Waits(deps.clock)
     this.#pace = new Pace(deps.clock, job.ratePerSecond)
-    const aTenth = Math.floor(job.ratePerSecond / TAKES_PER_SECOND)
-    this.takenTogether = Math.max(1, Math.min(MAX_TAKEN_TOGETHER, aTenth))
+    this.#takenTogether = takenTogether(job.ratePerSecond)
+  }
+
+  /** Number of events that are started together. */
+  get takenTogether(): number {
+    return this.#takenTogether
+  }
+
+  /** Changes the rate while the job runs. */
+  set ratePerSecond(ratePerSecond: number) {
+    this.#pace.perSecond = ratePerSecond
+    this.#takenTogether = takenTogether(ratePerSecond)
   }
 
   /** Stops starting events. */
@@ -126,4 +135,8 @@ export class JobContext {
   #add(destinationId: string, count: number): void {
     this.#taken.set(destinationId, (this.#taken.get(destinationId) ?? 0) + count)
   }
+}
+
+function takenTogether(ratePerSecond: number): number {
+  return Math.max(1, Math.min(MAX_TAKEN_TOGETHER, Math.floor(ratePerSecond / TAKES_PER_SECOND)))
 }

@@ -28,6 +28,11 @@ export class JobRun {
     this.#isCounted = job.matched !== null
   }
 
+  /** Changes the rate while it runs. */
+  set ratePerSecond(ratePerSecond: number) {
+    this.#context.ratePerSecond = ratePerSecond
+  }
+
   /** The log must keep offsets from here on; Infinity if none. */
   neededFrom(partition: number): number {
     return this.#work.neededFrom(partition)

@@ -71,7 +71,7 @@ export class LetterWork implements JobWork {
   }
 
   async #replay(destinationId: string): Promise<void> {
-    const { deps, waits, takenTogether } = this.#context
+    const { deps, waits } = this.#context
     for (let isAtEnd = false; !isAtEnd; ) {
       if (this.#context.isHalted) return
       // The removal of the destination discarded its dead letters.
@@ -80,6 +80,7 @@ export class LetterWork implements JobWork {
         await waits.untilTold()
         continue
       }
+      const { takenTogether } = this.#context
       await this.#context.pace(takenTogether)
       const request = this.#nextOf(destinationId, takenTogether)
       const taken = await this.#context.attempt((jobs) => jobs.takeLetters(request))

@@ -68,7 +68,7 @@ export class LogWork implements JobWork {
   }
 
   async #replay(part: Part): Promise<void> {
-    const { deps, waits, takenTogether } = this.#context
+    const { deps, waits } = this.#context
     const { partition, destinationId } = part
     const of = { partition, selection: this.#selection, destinationId }
     let found: readonly SelectedEvent[] = []
@@ -92,6 +92,7 @@ export class LogWork implements JobWork {
         if (found.length === 0 && !isScanned && ++scannedInVain < MAX_SCANNED_IN_VAIN) continue
         scannedInVain = 0
       }
+      const { takenTogether } = this.#context
       const taken = found.slice(0, takenTogether)
       const rest = found.slice(takenTogether)
       await this.#context.pace(taken.length)

@@ -3,11 +3,16 @@ import type { Clock } from '@millrace/std'
 /** Spreads work evenly over time: it never exceeds the rate, not even at the start. */
 export class Pace {
   readonly #clock: Clock
-  readonly #perSecond: number
+  #perSecond: number
   #next = Number.NEGATIVE_INFINITY
 
   constructor(clock: Clock, perSecond: number) {
     this.#clock = clock
+    this.#perSecond = perSecond
+  }
+
+  /** Holds for the events that are booked from now on. */
+  set perSecond(perSecond: number) {
     this.#perSecond = perSecond
   }
 
