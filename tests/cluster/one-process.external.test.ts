@@ -36,6 +36,22 @@ test('events are accepted, delivered in order, traced and listed', async () => {
   expect([...outcomes]).toEqual(['delivered'])
 })
 
+// Its sources are the first two: the other shards have none, and no process owns them.
+test('a replay runs at its whole rate and ends while other shards have no owner', async () => {
+  const { source, destination } = await connected(server, sink.url, 'Paced')
+  const from = new Date(Date.now() - 60_000).toISOString()
+  const events = Array.from({ length: 24 }, (_, n) => event(`paced-${n}`))
+  expect(await send(server, source.writeKey, events)).toBe(200)
+  await expect.poll(() => sink.messageIds.filter((id) => id.startsWith('paced-')).length).toBe(24)
+  const range = { sourceIds: [source.id], from, to: new Date(Date.now() + 60_000).toISOString() }
+  const request = { ...range, destinationIds: [destination.id], rateEventsPerSecond: 8 }
+  const { replay } = await ok(server, 'POST', '/replays', request)
+  expect(await jobDone(replay.id)).toMatchObject({ delivered: 24 })
+  const { createdAt, finishedAt } = (await ok(server, 'GET', `/replays/${replay.id}`)).replay
+  // A share of a quarter or less takes at least 12 s.
+  expect(Date.parse(finishedAt) - Date.parse(createdAt)).toBeLessThan(9_000)
+})
+
 test('a backfill is delivered, and traced at its own partition', async () => {
   const { source } = await connected(server, sink.url, 'Backfill')
   const answer = await fetch(`${server.url}/v1/backfill`, {
@@ -93,21 +109,6 @@ test('a replay of the log delivers a range again, to a destination that is new t
   expect(await jobDone(replay.id)).toMatchObject({ matched: 20, taken: 20, delivered: 20 })
   expect(later.messageIds).toEqual(Array.from({ length: 20 }, (_, n) => `again-${n}`))
   later.close()
-})
-
-test('a replay of a source in one shard goes on at its whole rate: shards without work take no share', async () => {
-  const { source, destination } = await connected(server, sink.url, 'Paced')
-  const from = new Date(Date.now() - 60_000).toISOString()
-  const events = Array.from({ length: 24 }, (_, n) => event(`paced-${n}`))
-  expect(await send(server, source.writeKey, events)).toBe(200)
-  await expect.poll(() => sink.messageIds.filter((id) => id.startsWith('paced-')).length).toBe(24)
-  const range = { sourceIds: [source.id], from, to: new Date(Date.now() + 60_000).toISOString() }
-  const request = { ...range, destinationIds: [destination.id], rateEventsPerSecond: 8 }
-  const { replay } = await ok(server, 'POST', '/replays', request)
-  expect(await jobDone(replay.id)).toMatchObject({ delivered: 24 })
-  const { createdAt, finishedAt } = (await ok(server, 'GET', `/replays/${replay.id}`)).replay
-  // A share of a quarter or less takes at least 12 s.
-  expect(Date.parse(finishedAt) - Date.parse(createdAt)).toBeLessThan(9_000)
 })
 
 test('a removed connection discards what waits for it, and a trace says so', async () => {

@@ -44,7 +44,7 @@ export interface NewLetterJob extends NewJob {
 export interface NewLogJob extends NewJob {
   readonly selection: LogSelection
   readonly destinationIds: readonly string[]
-  /** By partition: the first place of each part. */
+  /** By partition: the first place of each part. A part that begins where its range ends has no work, and its partition may have no owner. */
   readonly starts: readonly PartPlace[]
 }
 

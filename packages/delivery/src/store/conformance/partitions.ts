@@ -87,6 +87,18 @@ export function testPartitions(makePlace: MakePlace): void {
       expect(await store.jobs.takeLetters(part)).toMatchObject({ letters: [{ id: letterId }], isAtEnd: true })
     }))
 
+  test('a part of a job over the log that begins where its range ends is at its end', () =>
+    withStore(makePlace, async (store) => {
+      const selection = {
+        ...{ sourceIds: [], from: 0, to: NOW, types: [], events: [], userIds: [], messageIds: [], outcomes: [] },
+        ends: [9, 9, 0],
+      }
+      const { kind: _, ...made } = jobOf('j1')
+      const starts = [3, 9, 0].map((offset) => [offset, 0])
+      const { parts } = await store.jobs.createOfLog({ ...made, selection, starts })
+      expect(parts.map(({ isAtEnd }) => isAtEnd)).toEqual([false, true, true])
+    }))
+
   test('a cancelled job opens its dead letters and drops its waits in each partition by its owner', () =>
     withStore(makePlace, async (store) => {
       await giveUp(store)

@@ -1,4 +1,4 @@
-import type { Job, JobOver, LogSelection } from '../job-store.ts'
+import type { Job, JobOver, LogSelection, NewLogJob } from '../job-store.ts'
 
 /** A job as both engines store it; a flag is a number in SQLite. */
 export interface StoredJob {
@@ -54,4 +54,9 @@ export function jobOf(row: StoredJob, parts: readonly StoredJobPart[]): Job {
 function overOf({ origin, filter }: StoredJob): JobOver {
   if (origin === 'log') return { origin, selection: JSON.parse(filter!) as LogSelection }
   return { origin, filter: filter === null ? null : JSON.parse(filter) }
+}
+
+/** By partition: whether its part of a new job over the log has no work. */
+export function startsAtEnd({ starts, selection }: Pick<NewLogJob, 'starts' | 'selection'>): boolean[] {
+  return starts.map(([offset = 0], partition) => offset >= selection.ends[partition]!)
 }

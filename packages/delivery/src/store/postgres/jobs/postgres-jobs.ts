@@ -16,6 +16,7 @@ import type {
   TakenEvents,
 } from '../../job-store.ts'
 import { MAX_LOOKED_AT, type PlacedPart, placedPartOf, type StoredPart } from '../../jobs/letter-part.ts'
+import { startsAtEnd } from '../../jobs/stored-job.ts'
 import { DISCARDED_BY_PERSON } from '../../letters/letter-limits.ts'
 import { ENTRY_BYTES } from '../../outcome-block.ts'
 import { type DayTables, dayOf } from '../day-tables.ts'
@@ -69,10 +70,13 @@ export class PostgresJobs implements JobStore {
   async createOfLog(job: NewLogJob): Promise<Job> {
     const { destinationIds, starts, selection } = job
     const number = await this.#options.names.numbers(destinationIds)
+    const atEnd = startsAtEnd(job)
     return this.#write(async (queries) => {
       const row = await insertJob(queries, job, { kind: 'replay', origin: 'log', filter: selection, lastLetter: 0 })
       const parts = destinationIds.flatMap((id) =>
-        starts.map((start, partition) => ({ destination: number(id), partition, letters: null, place: start })),
+        starts.map((place, partition) => {
+          return { destination: number(id), partition, letters: null, place, is_at_end: atEnd[partition]! }
+        }),
       )
       await insertParts(queries, row, parts)
       return (await jobOfId(queries, job.id))!
@@ -219,7 +223,7 @@ export class PostgresJobs implements JobStore {
     await insertParts(
       queries,
       number,
-      divided.map((part) => ({ ...part, place: [] })),
+      divided.map((part) => ({ ...part, place: [], is_at_end: false })),
     )
     return (await jobOfId(queries, job.id))!
   }
@@ -331,6 +335,7 @@ interface NewPart {
   readonly partition: number
   readonly letters: readonly number[] | null
   readonly place: readonly number[]
+  readonly is_at_end: boolean
 }
 
 async function insertParts(queries: Queries, job: number, parts: readonly NewPart[]): Promise<void> {
@@ -339,8 +344,9 @@ async function insertParts(queries: Queries, job: number, parts: readonly NewPar
   })
   await queries.run(
     `INSERT INTO job_part (job, destination, partition, letters, place, is_at_end)
-     SELECT $1, destination, partition, letters, place, FALSE
-     FROM json_to_recordset($2::json) AS row(destination bigint, partition bigint, letters text, place text)`,
+     SELECT $1, destination, partition, letters, place, is_at_end
+     FROM json_to_recordset($2::json)
+       AS row(destination bigint, partition bigint, letters text, place text, is_at_end boolean)`,
     [job, JSON.stringify(rows)],
   )
 }

@@ -11,7 +11,7 @@ import type {
   TakenEvents,
 } from '../../job-store.ts'
 import { MAX_LOOKED_AT, type PlacedPart, placedPartOf, type StoredPart } from '../../jobs/letter-part.ts'
-import { jobOf, type StoredJob, type StoredJobPart } from '../../jobs/stored-job.ts'
+import { jobOf, type StoredJob, type StoredJobPart, startsAtEnd } from '../../jobs/stored-job.ts'
 import type { DeadLetterTable } from '../letters/dead-letter-table.ts'
 import type { LetterRanges } from '../letters/letter-ranges.ts'
 import type { StoredNames } from '../stored-names.ts'
@@ -42,7 +42,7 @@ export class JobTable {
          RETURNING number`,
       ),
       insertPart: db.prepare(
-        'INSERT INTO job_parts (job, destination, partition, letters, place, is_at_end) VALUES (?, ?, ?, ?, ?, 0)',
+        'INSERT INTO job_parts (job, destination, partition, letters, place, is_at_end) VALUES (?, ?, ?, ?, ?, ?)',
       ),
       get: db.prepare('SELECT * FROM jobs WHERE id = ?'),
       list: db.prepare('SELECT * FROM jobs WHERE number < ? ORDER BY number DESC LIMIT ?'),
@@ -86,19 +86,22 @@ export class JobTable {
     const row = insert.get(id, kind, 'dead_letters', dryRun, ratePerSecond, filter, last, createdBy, at)
     const { number } = row as { number: number }
     for (const { destination, partition, letters } of this.#parts.divide(selection, destinationIds)) {
-      insertPart.run(number, destination, partition, letters && JSON.stringify(letters), '[]')
+      insertPart.run(number, destination, partition, letters && JSON.stringify(letters), '[]', 0)
     }
     return this.get(id)!
   }
 
-  createOverLog({ id, isDryRun, ratePerSecond, selection, destinationIds, starts, createdBy, at }: NewLogJob): Job {
+  createOverLog(job: NewLogJob): Job {
+    const { id, isDryRun, ratePerSecond, selection, destinationIds, starts, createdBy, at } = job
     const { insert, insertPart } = this.#statements
     const dryRun = isDryRun ? 1 : 0
     const row = insert.get(id, 'replay', 'log', dryRun, ratePerSecond, JSON.stringify(selection), 0, createdBy, at)
     const { number } = row as { number: number }
+    const atEnd = startsAtEnd(job)
     for (const destinationId of destinationIds) {
       for (const [partition, start] of starts.entries()) {
-        insertPart.run(number, this.#names.number(destinationId), partition, null, JSON.stringify(start))
+        const isAtEnd = atEnd[partition] ? 1 : 0
+        insertPart.run(number, this.#names.number(destinationId), partition, null, JSON.stringify(start), isAtEnd)
       }
     }
     return this.get(id)!
