@@ -257,6 +257,17 @@ describe('as people see them', () => {
     expect(shown).not.toHaveProperty('MILLRACE_TOKEN')
   })
 
+  test('in a cluster /v2/admin/info leaves out the settings that have no effect there', () => {
+    const names = (env: Environment) => Object.keys(settingsInForce(env))
+    const left = new Set(names({ MILLRACE_KAFKA_BROKERS: 'kafka-1:9092' }))
+    expect(names({}).filter((name) => !left.has(name))).toEqual([
+      'MILLRACE_BACKUP_DIR',
+      'MILLRACE_QUICKSTART',
+      'MILLRACE_LOG_MAX_MB',
+      'MILLRACE_DELIVERY_THREADS',
+    ])
+  })
+
   test('the list says what is given and what is default, also of wrong values', () => {
     const list = settingsList({ MILLRACE_PORT: 'x' })
     expect(list.find(({ name }) => name === 'MILLRACE_PORT')).toMatchObject({

@@ -310,7 +310,17 @@ export function settingsList(env: Environment): ListedSetting[] {
   ]
 }
 
-/** The effective settings of the server, by name, as GET /v2/admin/info shows them. */
+/** A process of a cluster does not read these. */
+const EMBEDDED_ONLY: ReadonlySet<string> = new Set([
+  'MILLRACE_BACKUP_DIR',
+  'MILLRACE_QUICKSTART',
+  'MILLRACE_LOG_MAX_MB',
+  'MILLRACE_DELIVERY_THREADS',
+])
+
+/** The effective settings of the server, by name, as GET /v2/admin/info shows them; in a cluster without those of an embedded server. */
 export function settingsInForce(env: Environment): Record<string, string | number | null> {
-  return Object.fromEntries(shownIn(env, SERVER).map(({ name, value }) => [name, value]))
+  const shown = shownIn(env, SERVER).map(({ name, value }) => [name, value] as const)
+  const isCluster = (env['MILLRACE_KAFKA_BROKERS'] ?? '') !== ''
+  return Object.fromEntries(isCluster ? shown.filter(([name]) => !EMBEDDED_ONLY.has(name)) : shown)
 }
