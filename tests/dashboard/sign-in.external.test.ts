@@ -46,7 +46,9 @@ test.each([
 test('the sign-in says where the first token comes from', async () => {
   await using visit = await dashboard.visit('/sign-in', { token: null })
   await visit.page
-    .getByText("The first start printed the owner's token. To replace it, start the server with MILLRACE_OWNER_TOKEN.")
+    .getByText(
+      "The first start printed the owner's token, unless MILLRACE_OWNER_TOKEN set it. To replace it, start the server with a new MILLRACE_OWNER_TOKEN.",
+    )
     .waitFor()
 })
 

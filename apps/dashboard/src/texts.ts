@@ -49,7 +49,8 @@ export const signInTexts = {
   email: 'E-mail',
   token: 'Personal access token',
   refused: 'E-mail or token is wrong.',
-  firstStart: "The first start printed the owner's token. To replace it, start the server with MILLRACE_OWNER_TOKEN.",
+  firstStart:
+    "The first start printed the owner's token, unless MILLRACE_OWNER_TOKEN set it. To replace it, start the server with a new MILLRACE_OWNER_TOKEN.",
 } as const
 
 /** The words of the navigation, in order. */
