@@ -127,6 +127,22 @@ test('what the browser can tell to be wrong is told at its field, and the server
   await page.getByText('must be an http or https address without placeholders in its host').waitFor()
 })
 
+test('a problem above the window is scrolled into it: the first field with an error, or the refusal', async () => {
+  await using visit = await dashboard.visit('/destinations/new?type=GA4', { height: 500 })
+  const { page } = visit
+  const create = page.getByRole('button', { name: 'Create destination' })
+  const secret = page.getByLabel(labelled('API secret'))
+  await create.click()
+  await expect.poll(() => secret.and(page.locator(':focus')).count()).toBe(1)
+  const isShown = (top: number | undefined) => top !== undefined && top > 50 && top < 450
+  expect(isShown((await secret.boundingBox())?.y)).toBe(true)
+  await secret.fill('secret')
+  await create.click()
+  const refusal = page.getByText(/must have exactly one of measurementId, firebaseAppId/)
+  await refusal.waitFor()
+  await expect.poll(async () => isShown((await refusal.boundingBox())?.y)).toBe(true)
+})
+
 test('what the server refuses of a variable is told at its field, and the input stays', async () => {
   await using visit = await dashboard.visit('/destinations/new?type=HTTP')
   const { page } = visit

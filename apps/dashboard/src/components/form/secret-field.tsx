@@ -43,6 +43,7 @@ export function SecretField({
         spellCheck={false}
         withAsterisk={isRequired ?? false}
         error={error}
+        aria-invalid={error !== undefined}
         disabled={disabled ?? false}
       />
       {isSaved && isUntouched && isRequired !== true && (

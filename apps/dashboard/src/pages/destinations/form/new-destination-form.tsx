@@ -9,6 +9,7 @@ import { useSources } from '../../../api/sources.ts'
 import { useStats } from '../../../api/stats.ts'
 import { ApiPopover } from '../../../components/api-popover.tsx'
 import { fieldRefusal, Refusal } from '../../../components/form/refusal.tsx'
+import { showProblem } from '../../../components/form/show-problem.ts'
 import { LinkButton } from '../../../components/link-button.tsx'
 import { NeedsRole, useMay } from '../../../components/needs-role.tsx'
 import styles from '../destinations.module.css'
@@ -61,10 +62,11 @@ export function NewDestinationForm({ definition }: { readonly definition: Destin
   const { faults, fields, names, isWhole } = useConfigFaults(definition, config, create.error)
   const body = { name, type: definition.name, enabled: false, config }
 
-  const submit = async (event: FormEvent) => {
+  const submit = async (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault()
-    if (!isWhole()) return
-    await run(body, sourceIds)
+    const form = event.currentTarget
+    if (isWhole()) await run(body, sourceIds)
+    await showProblem(form)
   }
   const nameRefusal = fieldRefusal(create.error, ['name'])?.text
 
