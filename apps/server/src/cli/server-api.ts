@@ -221,7 +221,8 @@ class Silence {
 
 /** The schema API answers 400 instead. */
 const WRONG_CREDENTIALS = 'Invalid admin credentials'
-const TOKEN_ADVICE = "Use --token or MILLRACE_TOKEN; the first start printed the owner's token."
+const TOKEN_ADVICE =
+  "Use --token or MILLRACE_TOKEN. The first start printed the owner's token, unless MILLRACE_OWNER_TOKEN set it."
 
 function authorizationOf({ email, token }: { email?: string | undefined; token: string | undefined }) {
   if (token === undefined) return undefined

@@ -5,6 +5,7 @@ import { useDestinationDefinition } from '../../../api/destination-definitions.t
 import { ApiPopover } from '../../../components/api-popover.tsx'
 import { EditedRefusal } from '../../../components/form/edited-refusal.tsx'
 import { fieldRefusal } from '../../../components/form/refusal.tsx'
+import { showProblem } from '../../../components/form/show-problem.ts'
 import { useEdited } from '../../../components/form/use-edited.ts'
 import { NeedsRole, useMay } from '../../../components/needs-role.tsx'
 import { Shown } from '../../../components/states/shown.tsx'
@@ -50,9 +51,11 @@ function SavedForm({ definition, destination }: DestinationTabProps & { readonly
   const own = ['name', 'consent', ...DELIVERY_FIELDS]
   const refused = fieldRefusal(error, own) ?? deliveryRefusal(error)
   const errorOf = (field: string) => (refused?.field === field ? refused.text : undefined)
-  const submit = (event: FormEvent) => {
+  const submit = async (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault()
-    if (isWhole()) void edited.save()
+    const form = event.currentTarget
+    if (isWhole()) await edited.save()
+    await showProblem(form)
   }
   return (
     <form className={styles.form} noValidate onSubmit={submit}>
