@@ -1,7 +1,7 @@
 import { Sink } from '@millrace/pipeline/testing/sink'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { ServerProcess } from '../e2e/server-process.ts'
-import { api, ClusterUnderTest, connected, event, ok, send } from './cluster-under-test.ts'
+import { api, ClusterUnderTest, connected, event, ok, owned, send } from './cluster-under-test.ts'
 
 /* One process with all roles, over a real broker and a real Postgres. */
 
@@ -40,16 +40,33 @@ test('events are accepted, delivered in order, traced and listed', async () => {
 test('a replay runs at its whole rate and ends while other shards have no owner', async () => {
   const { source, destination } = await connected(server, sink.url, 'Paced')
   const from = new Date(Date.now() - 60_000).toISOString()
-  const events = Array.from({ length: 24 }, (_, n) => event(`paced-${n}`))
+  const events = Array.from({ length: 40 }, (_, n) => event(`paced-${n}`))
   expect(await send(server, source.writeKey, events)).toBe(200)
-  await expect.poll(() => sink.messageIds.filter((id) => id.startsWith('paced-')).length).toBe(24)
+  await expect.poll(() => sink.messageIds.filter((id) => id.startsWith('paced-')).length).toBe(40)
   const range = { sourceIds: [source.id], from, to: new Date(Date.now() + 60_000).toISOString() }
   const request = { ...range, destinationIds: [destination.id], rateEventsPerSecond: 8 }
   const { replay } = await ok(server, 'POST', '/replays', request)
-  expect(await jobDone(replay.id)).toMatchObject({ delivered: 24 })
+  expect(await jobDone(replay.id)).toMatchObject({ delivered: 40 })
   const { createdAt, finishedAt } = (await ok(server, 'GET', `/replays/${replay.id}`)).replay
-  // A share of a quarter or less takes at least 12 s.
-  expect(Date.parse(finishedAt) - Date.parse(createdAt)).toBeLessThan(9_000)
+  // A share of a quarter or less takes at least 20 s.
+  expect(Date.parse(finishedAt) - Date.parse(createdAt)).toBeLessThan(15_000)
+})
+
+test('a replay ends though its source, the only one of its shard, is removed meanwhile', async () => {
+  const { source, destination } = await connected(server, sink.url, 'Gone')
+  const from = new Date(Date.now() - 60_000).toISOString()
+  const events = Array.from({ length: 100 }, (_, n) => event(`gone-${n}`))
+  expect(await send(server, source.writeKey, events)).toBe(200)
+  await expect.poll(() => sink.messageIds.filter((id) => id.startsWith('gone-')).length).toBe(100)
+  const before = await owned(server)
+  const range = { sourceIds: [source.id], from, to: new Date(Date.now() + 60_000).toISOString() }
+  const request = { ...range, destinationIds: [destination.id], rateEventsPerSecond: 10 }
+  const { replay } = await ok(server, 'POST', '/replays', request)
+  await expect.poll(async () => (await ok(server, 'GET', `/replays/${replay.id}`)).replay.delivered).toBeGreaterThan(0)
+  const removed = await api(server, 'DELETE', `/sources/${source.id}?cascade=true&discard=true`)
+  expect(removed).toMatchObject({ status: 204 })
+  expect(await jobDone(replay.id)).toMatchObject({ matched: 100 })
+  await expect.poll(() => owned(server)).toBe(before - 1)
 })
 
 test('a backfill is delivered, and traced at its own partition', async () => {

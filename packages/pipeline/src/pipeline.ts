@@ -121,12 +121,17 @@ export class Pipeline implements Shard {
     }
     this.#deliveries.configure(this.#configuration)
     this.#stopListening = log.onCommit((partition, stream) => {
-      if (stream !== 'backfill' || !isOwn({ partition })) return
-      this.#backfillTail.moveOn(partition)
-      for (const { feed } of this.#deliveries.byId.values()) feed.pull()
+      if (stream === 'backfill' && isOwn({ partition })) this.#pullBackfills([partition])
     })
+    // Some may have been stored since the ends were read.
+    this.#pullBackfills(partitions)
     this.#stopListeningForDamage = log.onDamage(() => this.#deps.tallies.forget())
     this.#tail.start()
+  }
+
+  #pullBackfills(partitions: readonly number[]): void {
+    for (const partition of partitions) this.#backfillTail.moveOn(partition)
+    for (const { feed } of this.#deliveries.byId.values()) feed.pull()
   }
 
   async resumed(): Promise<void> {

@@ -118,7 +118,15 @@ export async function openClusterDelivery(needs: ClusterDeliveryNeeds): Promise<
   })
   opened.defer(() => owned.close())
   const configuration = () => controlPlane.snapshot()
-  const jobs = new ShardJobs({ ...{ store, scan, clock, logger, metrics, configuration } })
+  let configured: SpannedConfiguration | undefined
+  let neededByJobs: ReadonlySet<number> = new Set()
+  const jobs = new ShardJobs({
+    ...{ store, scan, clock, logger, metrics, configuration, homes: log.homes },
+    onNeeded(needed) {
+      neededByJobs = needed
+      shareShards()
+    },
+  })
   const lead = new JobLead({ ...{ store, scan, clock, logger, partitions: log.partitions } })
   const reports = new ShardReports({ owned, figures: store.figures, configuration, clock, logger })
   const holder = new BudgetHolder<HeldLease>({
@@ -156,16 +164,20 @@ export async function openClusterDelivery(needs: ClusterDeliveryNeeds): Promise<
     start: (lease) => owned.start(lease),
     stop: (lease) => owned.stop(lease),
   }
+  const shareShards = () => {
+    if (configured !== undefined) leases.share(shards, shardsOf(configured, neededByJobs, log.homes))
+  }
   await needs.member.joined()
   const closing = opened.move()
   return {
     role: 'pipeline',
     metricsOfDelivery: metrics,
     owned,
-    async follow(configured) {
-      await owned.configure(configured)
+    async follow(change) {
+      await owned.configure(change)
       await reports.write().catch((error: Error) => logger.warn({ err: error }, 'figures of shards cannot be written'))
-      leases.share(shards, shardsOf(configured, log.homes))
+      configured = change
+      shareShards()
     },
     checks: {
       delivery: {
@@ -237,12 +249,11 @@ function leadOf(lead: JobLead): LeasedWork {
   }
 }
 
-/** The shards that hold a source. */
-function shardsOf({ configuration }: SpannedConfiguration, homes: number): number[] {
+/** The shards that hold a source, or in which a job has work. */
+function shardsOf({ configuration }: SpannedConfiguration, ofJobs: ReadonlySet<number>, homes: number): number[] {
   const sources = [...configuration.sources.values()]
-  return [...new Set(sources.flatMap((source) => partitionsOf(source, { partitions: homes, homes })))].sort(
-    (a, b) => a - b,
-  )
+  const ofSources = sources.flatMap((source) => partitionsOf(source, { partitions: homes, homes }))
+  return [...new Set([...ofSources, ...ofJobs])].sort((a, b) => a - b)
 }
 
 async function tidy(

@@ -18,6 +18,10 @@ export interface ShardJobsOptions {
   readonly logger: Logger
   readonly metrics: DeliveryMetrics
   readonly configuration: () => Configuration
+  /** Number of shards that there can be. */
+  readonly homes: number
+  /** The shards in which unfinished jobs have work; called when they change. A shard may have lost its last source meanwhile. */
+  readonly onNeeded: (shards: ReadonlySet<number>) => void
 }
 
 /**
@@ -29,6 +33,9 @@ export interface ShardJobsOptions {
 export class ShardJobs {
   readonly #options: ShardJobsOptions
   readonly #works = new Map<number, ShardWork>()
+  /** By unfinished job. Events are under way beyond the end of a part, so what a job needed once, it needs to its end. */
+  readonly #neededBy = new Map<string, Set<number>>()
+  #needed: ReadonlySet<number> = new Set()
   readonly #turns: Turns
 
   constructor(options: ShardJobsOptions) {
@@ -63,9 +70,23 @@ export class ShardJobs {
   }
 
   async #look(): Promise<void> {
-    if (this.#works.size === 0) return
     const unfinished = await this.#options.store.jobs.unfinished()
+    this.#noteNeeded(unfinished)
     await Promise.all([...this.#works.values()].map((work) => work.follow(unfinished)))
+  }
+
+  #noteNeeded(unfinished: readonly Job[]): void {
+    const ids = new Set(unfinished.map(({ id }) => id))
+    for (const id of this.#neededBy.keys()) if (!ids.has(id)) this.#neededBy.delete(id)
+    for (const { id, isDryRun, parts } of unfinished) {
+      if (isDryRun) continue
+      const needed = this.#neededBy.getOrInsertComputed(id, () => new Set())
+      for (const { partition, isAtEnd } of parts) if (!isAtEnd) needed.add(partition % this.#options.homes)
+    }
+    const needed = new Set([...this.#neededBy.values()].flatMap((shards) => [...shards]))
+    if (needed.size === this.#needed.size && needed.isSubsetOf(this.#needed)) return
+    this.#needed = needed
+    this.#options.onNeeded(needed)
   }
 }
 
