@@ -1,11 +1,10 @@
 import { Button, TextInput } from '@mantine/core'
 import type { Destination, DestinationDefinition } from '@millrace/api-types'
-import type { FormEvent } from 'react'
 import { useDestinationDefinition } from '../../../api/destination-definitions.ts'
 import { ApiPopover } from '../../../components/api-popover.tsx'
 import { EditedRefusal } from '../../../components/form/edited-refusal.tsx'
 import { fieldRefusal } from '../../../components/form/refusal.tsx'
-import { showProblem } from '../../../components/form/show-problem.ts'
+import { submitting } from '../../../components/form/submitting.ts'
 import { useEdited } from '../../../components/form/use-edited.ts'
 import { NeedsRole, useMay } from '../../../components/needs-role.tsx'
 import { Shown } from '../../../components/states/shown.tsx'
@@ -51,12 +50,9 @@ function SavedForm({ definition, destination }: DestinationTabProps & { readonly
   const own = ['name', 'consent', ...DELIVERY_FIELDS]
   const refused = fieldRefusal(error, own) ?? deliveryRefusal(error)
   const errorOf = (field: string) => (refused?.field === field ? refused.text : undefined)
-  const submit = async (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault()
-    const form = event.currentTarget
+  const submit = submitting(async () => {
     if (isWhole()) await edited.save()
-    await showProblem(form)
-  }
+  })
   return (
     <form className={styles.form} noValidate onSubmit={submit}>
       {refused === undefined && <EditedRefusal thing="destination" edited={edited} fields={names} />}

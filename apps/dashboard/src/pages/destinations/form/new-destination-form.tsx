@@ -2,14 +2,14 @@ import { Button, MultiSelect, TextInput } from '@mantine/core'
 import type { DestinationDefinition, Source, Stats } from '@millrace/api-types'
 import type { JsonObject } from '@millrace/protocol/json'
 import { useNavigate } from '@tanstack/react-router'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { useCreateConnection } from '../../../api/connections.ts'
 import { useCreateDestination } from '../../../api/destinations.ts'
 import { useSources } from '../../../api/sources.ts'
 import { useStats } from '../../../api/stats.ts'
 import { ApiPopover } from '../../../components/api-popover.tsx'
 import { fieldRefusal, Refusal } from '../../../components/form/refusal.tsx'
-import { showProblem } from '../../../components/form/show-problem.ts'
+import { submitting } from '../../../components/form/submitting.ts'
 import { LinkButton } from '../../../components/link-button.tsx'
 import { NeedsRole, useMay } from '../../../components/needs-role.tsx'
 import styles from '../destinations.module.css'
@@ -62,12 +62,9 @@ export function NewDestinationForm({ definition }: { readonly definition: Destin
   const { faults, fields, names, isWhole } = useConfigFaults(definition, config, create.error)
   const body = { name, type: definition.name, enabled: false, config }
 
-  const submit = async (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault()
-    const form = event.currentTarget
+  const submit = submitting(async () => {
     if (isWhole()) await run(body, sourceIds)
-    await showProblem(form)
-  }
+  })
   const nameRefusal = fieldRefusal(create.error, ['name'])?.text
 
   return (
