@@ -38,14 +38,7 @@ test('events are accepted, delivered in order, traced and listed', async () => {
 
 // Its sources are the first two: the other shards have none, and no process owns them.
 test('a replay runs at its whole rate and ends while other shards have no owner', async () => {
-  const { source, destination } = await connected(server, sink.url, 'Paced')
-  const from = new Date(Date.now() - 60_000).toISOString()
-  const events = Array.from({ length: 40 }, (_, n) => event(`paced-${n}`))
-  expect(await send(server, source.writeKey, events)).toBe(200)
-  await expect.poll(() => sink.messageIds.filter((id) => id.startsWith('paced-')).length).toBe(40)
-  const range = { sourceIds: [source.id], from, to: new Date(Date.now() + 60_000).toISOString() }
-  const request = { ...range, destinationIds: [destination.id], rateEventsPerSecond: 8 }
-  const { replay } = await ok(server, 'POST', '/replays', request)
+  const { replay } = await replayOf({ name: 'Paced', count: 40, rateEventsPerSecond: 8 })
   expect(await jobDone(replay.id)).toMatchObject({ delivered: 40 })
   const { createdAt, finishedAt } = (await ok(server, 'GET', `/replays/${replay.id}`)).replay
   // A share of a quarter or less takes at least 20 s.
@@ -53,15 +46,8 @@ test('a replay runs at its whole rate and ends while other shards have no owner'
 })
 
 test('a replay ends though its source, the only one of its shard, is removed meanwhile', async () => {
-  const { source, destination } = await connected(server, sink.url, 'Gone')
-  const from = new Date(Date.now() - 60_000).toISOString()
-  const events = Array.from({ length: 100 }, (_, n) => event(`gone-${n}`))
-  expect(await send(server, source.writeKey, events)).toBe(200)
-  await expect.poll(() => sink.messageIds.filter((id) => id.startsWith('gone-')).length).toBe(100)
+  const { source, replay } = await replayOf({ name: 'Gone', count: 100, rateEventsPerSecond: 10 })
   const before = await owned(server)
-  const range = { sourceIds: [source.id], from, to: new Date(Date.now() + 60_000).toISOString() }
-  const request = { ...range, destinationIds: [destination.id], rateEventsPerSecond: 10 }
-  const { replay } = await ok(server, 'POST', '/replays', request)
   await expect.poll(async () => (await ok(server, 'GET', `/replays/${replay.id}`)).replay.delivered).toBeGreaterThan(0)
   const removed = await api(server, 'DELETE', `/sources/${source.id}?cascade=true&discard=true`)
   expect(removed).toMatchObject({ status: 204 })
@@ -195,6 +181,20 @@ test('a restart on an empty folder goes on where the process stopped', async () 
   expect((await api(server, 'GET', '/events/order-7')).body.events[0].destinations[0].outcome).toBe('delivered')
   held.close()
 })
+
+/** Sends events from a new source; when they have arrived, begins to replay them. */
+async function replayOf(options: { name: string; count: number; rateEventsPerSecond: number }) {
+  const { name, count, rateEventsPerSecond } = options
+  const { source, destination } = await connected(server, sink.url, name)
+  const from = new Date(Date.now() - 60_000).toISOString()
+  const events = Array.from({ length: count }, (_, n) => event(`${name}-${n}`))
+  expect(await send(server, source.writeKey, events)).toBe(200)
+  await expect.poll(() => sink.messageIds.filter((id) => id.startsWith(`${name}-`)).length).toBe(count)
+  const range = { sourceIds: [source.id], from, to: new Date(Date.now() + 60_000).toISOString() }
+  const request = { ...range, destinationIds: [destination.id], rateEventsPerSecond }
+  const { replay } = await ok(server, 'POST', '/replays', request)
+  return { source, replay }
+}
 
 /** The job, once it is done. */
 async function jobDone(id: string): Promise<object> {
