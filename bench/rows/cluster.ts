@@ -13,9 +13,9 @@ import { median, middleHalf, quantile } from '../statistics.ts'
 import { micros, millis, perSecond, seconds } from '../table.ts'
 
 /*
- * P14: processes that both accept and deliver, over one Kafka broker and one Postgres server on the same cores, whose CPU is not
- * counted, against embedded servers with the same eight sources: one, and as many as there are processes. Several processes that
- * take turns on few cores cost more per event each, whatever they run: the second figure leaves that out.
+ * P14: processes that both accept and deliver, against one embedded server with the same eight sources, and against as many embedded
+ * servers as processes. Processes that take turns on few cores use more CPU per event. The second comparison leaves that cost out.
+ * Kafka broker and Postgres run on the same cores; their CPU is not counted.
  */
 
 const ROUNDS = 5

@@ -109,7 +109,7 @@ export function decodeRecord(bytes: Uint8Array): EventRecord {
 }
 
 /**
- * Reads the messageId hashes of an encoded record, and whose they are; takes half as long as `decodeRecord`.
+ * Reads the messageId hashes of an encoded record, and whose they are, without the rest.
  *
  * @throws RecordFormatError as `decodeRecord`.
  */
@@ -133,7 +133,7 @@ function layoutOf(buffer: Buffer): { sourceAt: number; addressAt: number; hashes
   const addressAt = sourceAt + 1 + buffer[sourceAt]!
   const hashesAt = addressAt + 1 + buffer[addressAt]!
   const bodyAt = hashesAt + buffer.readUInt32LE(28) * MESSAGE_HASH_BYTES
-  // Not a number where a length lies past the end.
+  // NaN if a length lies past the end.
   if (!(bodyAt <= buffer.length)) throw new RecordFormatError('record is cut')
   return { sourceAt, addressAt, hashesAt, bodyAt }
 }

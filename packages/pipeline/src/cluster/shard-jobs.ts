@@ -78,10 +78,10 @@ export class ShardJobs {
   #noteNeeded(unfinished: readonly Job[]): void {
     const ids = new Set(unfinished.map(({ id }) => id))
     for (const id of this.#neededBy.keys()) if (!ids.has(id)) this.#neededBy.delete(id)
-    for (const { id, isDryRun, parts } of unfinished) {
-      if (isDryRun) continue
-      const needed = this.#neededBy.getOrInsertComputed(id, () => new Set())
-      for (const { partition, isAtEnd } of parts) if (!isAtEnd) needed.add(partition % this.#options.homes)
+    for (const job of unfinished) {
+      if (job.isDryRun) continue
+      const needed = this.#neededBy.getOrInsertComputed(job.id, () => new Set())
+      for (const partition of partitionsWithWork(job)) needed.add(partition % this.#options.homes)
     }
     const needed = new Set([...this.#neededBy.values()].flatMap((shards) => [...shards]))
     if (needed.size === this.#needed.size && needed.isSubsetOf(this.#needed)) return
@@ -186,8 +186,11 @@ class ShardWork {
   }
 }
 
-/** Of one shard: the rate is divided by the shards that still have work. A new job has a part in each, and most parts end at once. */
-function shareOfRate({ parts, ratePerSecond }: Job): number {
-  const busy = new Set(parts.flatMap(({ partition, isAtEnd }) => (isAtEnd ? [] : [partition])))
-  return Math.max(1, Math.floor(ratePerSecond / Math.max(1, busy.size)))
+/** The rate of a job, divided by the partitions that still have work. */
+function shareOfRate(job: Job): number {
+  return Math.max(1, Math.floor(job.ratePerSecond / Math.max(1, partitionsWithWork(job).size)))
+}
+
+function partitionsWithWork({ parts }: Job): Set<number> {
+  return new Set(parts.flatMap(({ partition, isAtEnd }) => (isAtEnd ? [] : [partition])))
 }

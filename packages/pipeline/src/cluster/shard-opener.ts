@@ -158,7 +158,7 @@ async function allEnded<T extends readonly Promise<unknown>[]>(
   return Promise.all(work)
 }
 
-/** The store with the spans of a configuration: those of removed resources are left to whoever records their removal. */
+/** The store, but with the spans of one configuration. `OwnedRemovals` drops the spans of removed resources. */
 function storeOfShard(store: DeliveryStore, spans: DeliveryStore['spans']) {
   return {
     ...{ outcomes: store.outcomes, deadLetters: store.deadLetters, jobs: store.jobs, backlog: store.backlog },

@@ -75,7 +75,7 @@ export class PostgresJobs implements JobStore {
       const row = await insertJob(queries, job, { kind: 'replay', origin: 'log', filter: selection, lastLetter: 0 })
       const parts = destinationIds.flatMap((id) =>
         starts.map((place, partition) => {
-          return { destination: number(id), partition, letters: null, place, is_at_end: atEnd[partition]! }
+          return { destination: number(id), partition, letters: null, place, isAtEnd: atEnd[partition]! }
         }),
       )
       await insertParts(queries, row, parts)
@@ -223,7 +223,7 @@ export class PostgresJobs implements JobStore {
     await insertParts(
       queries,
       number,
-      divided.map((part) => ({ ...part, place: [], is_at_end: false })),
+      divided.map((part) => ({ ...part, place: [], isAtEnd: false })),
     )
     return (await jobOfId(queries, job.id))!
   }
@@ -335,7 +335,7 @@ interface NewPart {
   readonly partition: number
   readonly letters: readonly number[] | null
   readonly place: readonly number[]
-  readonly is_at_end: boolean
+  readonly isAtEnd: boolean
 }
 
 async function insertParts(queries: Queries, job: number, parts: readonly NewPart[]): Promise<void> {
@@ -344,9 +344,9 @@ async function insertParts(queries: Queries, job: number, parts: readonly NewPar
   })
   await queries.run(
     `INSERT INTO job_part (job, destination, partition, letters, place, is_at_end)
-     SELECT $1, destination, partition, letters, place, is_at_end
+     SELECT $1, destination, partition, letters, place, "isAtEnd"
      FROM json_to_recordset($2::json)
-       AS row(destination bigint, partition bigint, letters text, place text, is_at_end boolean)`,
+       AS row(destination bigint, partition bigint, letters text, place text, "isAtEnd" boolean)`,
     [job, JSON.stringify(rows)],
   )
 }
