@@ -154,6 +154,30 @@ test('the batch that live traffic would make, and the rule that would leave the 
   await env.api('DELETE', `/v2/destinations/${destinationId}?cascade=true&discard=true`)
 })
 
+test('an example is shown until the first event arrives, and never while the message of the link loads', async () => {
+  const { env, proxy } = dashboard
+  const own = await env.source({ name: 'Ticket app' })
+  const { destinationId } = await env.webhook({ source: own, name: 'Turnstiles' })
+  {
+    await using visit = await dashboard.visit('/sources')
+    const { page } = visit
+    proxy.fate = (path) => (path.startsWith('/v2/events/m-live') ? 'hold' : 'pass')
+    const noEvents = page.waitForResponse((answer) => answer.url().includes(`sourceId=${own.id}`))
+    await visit.go(`/test?destination=${destinationId}&event=m-live`)
+    await (await noEvents).finished()
+    await page.locator('.cm-content').waitFor()
+    expect(await page.getByText('"u-4711"').count()).toBe(0)
+    proxy.fate = () => 'pass'
+    await page.getByText('"price": 18.5').first().waitFor()
+  }
+  await using visit = await dashboard.visit(`/test?destination=${destinationId}`)
+  const { page } = visit
+  await page.getByText('"userId": "u-4711"').waitFor()
+  await env.send('/v1/track', { ...EVENT, messageId: 'm-first' }, own.writeKey)
+  await page.getByText('"messageId": "m-first"').first().waitFor()
+  await env.api('DELETE', `/v2/destinations/${destinationId}?cascade=true&discard=true`)
+})
+
 test('overrides stand in for the saved configuration in this run, and name their host', async () => {
   await using visit = await dashboard.visit(`/test?destination=${other}&event=m-live`)
   const { page } = visit

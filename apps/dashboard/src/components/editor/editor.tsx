@@ -3,7 +3,7 @@ import { javascript } from '@codemirror/lang-javascript'
 import { json } from '@codemirror/lang-json'
 import { syntaxHighlighting } from '@codemirror/language'
 import { type Diagnostic, setDiagnostics } from '@codemirror/lint'
-import { Compartment, EditorState, type Extension, type Text } from '@codemirror/state'
+import { Annotation, Compartment, EditorState, type Extension, type Text } from '@codemirror/state'
 import { EditorView, keymap } from '@codemirror/view'
 import { useEffect, useRef } from 'react'
 import { cspNonce } from '../../csp-nonce.ts'
@@ -11,7 +11,10 @@ import { EDITING, KEYS } from './editing.ts'
 import { EDITOR_LOOK, HIGHLIGHTS } from './editor-look.ts'
 import type { CodeFault, CodePlace, EditorProps } from './editor-props.ts'
 
-/** CodeMirror as a controlled component: `value` in, `onChange` out. */
+/** Marks a change that `value` brought, which is not reported as one of the user's. */
+const fromValue = Annotation.define<true>()
+
+/** CodeMirror as a controlled component: `value` in, `onChange` out for what the user writes. */
 export function Editor({
   label,
   value,
@@ -48,8 +51,9 @@ export function Editor({
           changing.current.access.of(accessOf(isFixed)),
           changing.current.look.of(heightOf(minHeight, maxHeight)),
           EditorView.contentAttributes.of({ 'aria-label': label }),
-          EditorView.updateListener.of(({ docChanged, state }) => {
-            if (docChanged) latest.current.onChange?.(state.doc.toString())
+          EditorView.updateListener.of(({ docChanged, state, transactions }) => {
+            const isWritten = docChanged && !transactions.every((each) => each.annotation(fromValue))
+            if (isWritten) latest.current.onChange?.(state.doc.toString())
           }),
         ],
       }),
@@ -60,7 +64,11 @@ export function Editor({
 
   useEffect(() => {
     const { doc } = view.current!.state
-    if (doc.toString() !== value) view.current!.dispatch({ changes: { from: 0, to: doc.length, insert: value } })
+    if (doc.toString() === value) return
+    view.current!.dispatch({
+      changes: { from: 0, to: doc.length, insert: value },
+      annotations: fromValue.of(true),
+    })
   }, [value])
   useEffect(() => {
     const { language: part } = changing.current

@@ -12,7 +12,7 @@ interface MessageAsked {
   readonly set: SetSearch<typeof benchSearch>
 }
 
-/** The message of a user who has sent none yet. */
+/** Shown if no event has arrived yet, or the named one is no longer stored. */
 const EXAMPLE = { type: 'track', userId: 'u-4711', event: 'Seat Reserved', properties: { hall: 'B', seats: 2 } }
 
 /** The message of a run: written here, or named by the link, which names the newest event by default. */
@@ -25,7 +25,7 @@ export function useBenchMessage({ workspace, target, search, set }: MessageAsked
     if (!isNamed && newest !== undefined) set({ event: newest })
   }, [isNamed, newest, set])
   const [written, write] = useState<string>()
-  const shown = named ?? (origins.isEmpty ? EXAMPLE : undefined)
+  const shown = named ?? (named === null || (!isNamed && origins.isEmpty) ? EXAMPLE : undefined)
   const text = written ?? (shown === undefined ? '' : JSON.stringify(shown, null, 2))
   const read = useMemo(() => readMessage(text), [text])
   return {

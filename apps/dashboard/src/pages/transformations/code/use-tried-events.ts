@@ -26,7 +26,7 @@ export function useTriedEvents({ destinations: [destinationId] }: Transformation
   const name: MessageName = isNamed || newest === undefined ? search : { event: newest }
   const named = useNamedMessage(name)
   const [pasted, paste] = useState<string>()
-  const shown = named ?? (origins.isEmpty || named === null ? EXAMPLE : undefined)
+  const shown = named ?? (named === null || (!isNamed && origins.isEmpty) ? EXAMPLE : undefined)
   const text = pasted ?? (shown === undefined ? '' : JSON.stringify(shown, null, 2))
   return {
     origins,
