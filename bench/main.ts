@@ -14,6 +14,7 @@ import { dashboardRows } from './rows/dashboard.ts'
 import { deliveryRows } from './rows/delivery.ts'
 import { destinationCatalogRows } from './rows/destination-catalog.ts'
 import { duplicatesRows } from './rows/duplicates.ts'
+import { duplicatesInLogRows } from './rows/duplicates-in-log.ts'
 import { fairnessRows } from './rows/fairness.ts'
 import { fanOutRows } from './rows/fan-out.ts'
 import { idleRow } from './rows/idle.ts'
@@ -33,6 +34,7 @@ import { type Line, resultOf, tableOf } from './table.ts'
 const rows: readonly Row[] = [
   ...acceptanceRows,
   ...duplicatesRows,
+  ...duplicatesInLogRows,
   ...deliveryRows,
   ...threadRows,
   ...batchRows,

@@ -106,7 +106,7 @@ test.each([
     await page.getByLabel(labelled(label)).fill(value)
   }
   await page.getByRole('button', { name: 'Test connection' }).click()
-  await page.getByText('Nothing was tested.').waitFor()
+  await page.getByText('This type has no connection test. Try it with an event in the test bench.').waitFor()
   await page.getByRole('button', { name: 'Create destination' }).click()
   await page.getByRole('heading', { name }).waitFor()
   await page.getByRole('link', { name: 'Configuration' }).click()

@@ -28,6 +28,16 @@ test('the palette finds a source by its name and by its id, with the keyboard al
   expect(await visit.axe()).toEqual([])
 })
 
+test('the palette finds a tab of the settings', async () => {
+  await using visit = await dashboard.visit('/sources')
+  const { page } = visit
+  await visit.press('Control+K')
+  await page.getByRole('combobox', { name: 'Search or go to' }).fill('credent')
+  await page.getByRole('option', { name: /Credentials/, selected: true }).waitFor()
+  await visit.press('Enter')
+  await page.waitForURL('**/ui/settings/credentials')
+})
+
 test('the palette goes on where no name of a transformation holds what is typed', async () => {
   await dashboard.env.api('POST', '/v2/transformations', {
     name: 'Add cents',

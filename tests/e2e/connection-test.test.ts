@@ -79,7 +79,8 @@ test('an address that nobody answers, or that is closed, is told with its reason
 test('of a type without a request for it nothing is tested', async () => {
   const config = { webhookUrl: 'https://hooks.slack.com/services/T0/B0/x' }
   const { json } = await tried({ type: 'SLACK', config })
-  expect(json).toEqual({ tested: false, verdict: 'unknown', ok: true, text: 'Nothing was tested.', durationMs: 0 })
+  const text = 'This type has no connection test. Try it with an event in the test bench.'
+  expect(json).toEqual({ tested: false, verdict: 'unknown', ok: true, text, durationMs: 0 })
 })
 
 test('saved secrets stand for masks, and go to another origin only for an admin', async () => {

@@ -182,7 +182,6 @@ export const destinationTexts = {
   secretSaved: 'Saved. Type to replace.',
   originChanges: 'The new address has another origin. Enter the secrets again, or they will be removed.',
   testConnection: 'Test connection',
-  nothingTested: 'Nothing was tested.',
   notVerified: 'not yet verified here',
   notVerifiedMeaning:
     'No service has accepted an event of this type from here. Test it with an event before you enable it.',

@@ -3,7 +3,7 @@ import { ApiError, closed, named, oneOf, type RouteDescription, refusals, Type }
 import type { JsonObject } from '@millrace/protocol'
 import type { FastifyPluginAsync } from 'fastify'
 import { askedConfiguration } from './asked-configuration.ts'
-import { testConnection } from './connection-test.ts'
+import { NOTHING_TESTED, testConnection } from './connection-test.ts'
 import { Places } from './places.ts'
 import type { TestApiOptions } from './test-api-options.ts'
 import { TimeLimit } from './time-limit.ts'
@@ -55,7 +55,7 @@ const CONNECTION_TEST_IN_WORDS: RouteDescription = {
           text: 'Reached, but it answered 404.',
           durationMs: 84,
         },
-        nothing: { tested: false, verdict: 'unknown', ok: true, text: 'Nothing was tested.', durationMs: 0 },
+        nothing: NOTHING_TESTED,
       },
     },
     ...refusals({

@@ -29,11 +29,11 @@ export interface ConnectionToTest {
   readonly mayCarry: boolean
 }
 
-const NOTHING_TESTED: ConnectionTested = {
+export const NOTHING_TESTED: ConnectionTested = {
   tested: false,
   verdict: 'unknown',
   ok: true,
-  text: 'Nothing was tested.',
+  text: 'This type has no connection test. Try it with an event in the test bench.',
   durationMs: 0,
 }
 /** Answers that are about credentials. */

@@ -23,6 +23,17 @@ export const SECTIONS: readonly Section[] = [
   { text: texts.settings, path: '/settings', letter: 'c', icon: 'settings' },
 ]
 
+/** The tabs of the settings, in order. */
+export const SETTINGS_TABS = [
+  { text: 'Account', to: '/settings/account' },
+  { text: 'Users', to: '/settings/users' },
+  { text: 'Credentials', to: '/settings/credentials' },
+  { text: 'Audit', to: '/settings/audit' },
+  { text: 'Configuration', to: '/settings/configuration' },
+  { text: 'Health', to: '/settings/health' },
+  { text: 'Backup', to: '/settings/backup' },
+] as const
+
 /** The section of a path below /ui. */
 export function sectionOf(pathname: string): Section | undefined {
   const isBelow = (path: string) => pathname === path || (path !== '/' && pathname.startsWith(`${path}/`))

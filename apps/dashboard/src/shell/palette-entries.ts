@@ -5,7 +5,7 @@ import { useTransformations } from '../api/transformations.ts'
 import { isPartOf } from '../components/part-of.ts'
 import { paletteTexts } from '../texts.ts'
 import type { IconName } from './icon.tsx'
-import { SECTIONS } from './navigation.ts'
+import { SECTIONS, SETTINGS_TABS } from './navigation.ts'
 
 /** Maximum of each kind; with more matches the user types another letter. */
 const MAX_PER_KIND = 8
@@ -53,6 +53,9 @@ export function usePaletteEntries(words: string, asked: string, onKeys: () => vo
     icon,
     to: path,
   }))
+  const tabs: PaletteEntry[] = SETTINGS_TABS.filter(({ text }) => words !== '' && isPartOf(words, text)).map(
+    ({ text, to }) => ({ key: to, text, kind: 'Settings', icon: 'settings', to }),
+  )
   const actions: PaletteEntry[] = [
     { key: 'new-source', text: 'New source', kind: 'Action', icon: 'plus', to: '/sources/new' } as const,
     { key: 'new-destination', text: 'New destination', kind: 'Action', icon: 'plus', to: '/destinations/new' } as const,
@@ -97,5 +100,5 @@ export function usePaletteEntries(words: string, asked: string, onKeys: () => vo
     },
   ]
   // If no other entry matches, this comes first: the user can paste and press Enter.
-  return [...resources, ...pages, ...actions, ...more, ...anyText]
+  return [...resources, ...pages, ...tabs, ...actions, ...more, ...anyText]
 }

@@ -145,7 +145,13 @@ function Progress({ replay }: { readonly replay: Replay }) {
         <div>
           <dt>{origin === 'log' ? 'Accepted' : 'Given up'}</dt>
           <dd>
-            <Time at={from} none="any time" /> – <Time at={to} none="any time" />
+            {from === null && to === null ? (
+              'any time'
+            ) : (
+              <>
+                <Time at={from} none="any time" /> – <Time at={to} none="any time" />
+              </>
+            )}
           </dd>
         </div>
         <div>

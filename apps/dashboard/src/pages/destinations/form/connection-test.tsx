@@ -39,6 +39,6 @@ export function TestConnection({ type, config, destinationId }: ConnectionTestPr
 const MARKS = { good: 'ok', doubtful: 'behind', bad: 'failed' } as const
 
 function Outcome({ verdict, text, durationMs }: ConnectionTest) {
-  if (verdict === 'unknown') return <span className={styles.dim}>{destinationTexts.nothingTested}</span>
+  if (verdict === 'unknown') return <span className={styles.dim}>{text}</span>
   return <StateMark kind={MARKS[verdict]}>{`${text} ${durationMs} ms`}</StateMark>
 }
