@@ -25,7 +25,7 @@ class Demo implements Disposable {
 
   /** As Ctrl-C in a terminal: every process of the group gets the signal. @returns the exit code. */
   async pressControlC(): Promise<number | null> {
-    const exited = once(this.process, 'exit')
+    const exited = once(this.process, 'close')
     process.kill(-this.process.pid!, 'SIGINT')
     const [code] = await exited
     return code
@@ -98,7 +98,8 @@ test('the printed addresses accept an event, deliver it and trace it; Ctrl-C sto
   expect(await demo.pressControlC()).toBe(0)
   expect(processes.filter(isAlive)).toEqual([])
   // No process ended before it was asked to, as one does that Ctrl-C reaches directly.
-  expect(demo.said.slice(length)).toBe('\nEverything stops\n')
+  const order = ['catalog', 'pipeline 2', 'pipeline 1', 'gateway 2', 'gateway 1', 'control']
+  expect(demo.said.slice(length)).toBe(`\nEverything stops\n${order.map((name) => `${name} stops\n`).join('')}`)
   sink.close()
 })
 
@@ -107,7 +108,7 @@ test('Ctrl-C during the start stops what has started', async () => {
   await demo.says('gateway 1 starts')
   expect(await demo.pressControlC()).toBe(0)
   expect(demo.said).not.toContain('The cluster runs')
-  expect(demo.said).toMatch(/\nEverything stops\n$/)
+  expect(demo.said).toMatch(/\nEverything stops\n(gateway 2 stops\n)?gateway 1 stops\ncontrol stops\n$/)
 })
 
 /** Lines `name=value`. */

@@ -1,3 +1,3 @@
 export { Broker, type BrokerOptions } from './broker.ts'
 export { KafkaCluster, type KafkaClusterOptions } from './kafka-cluster.ts'
-export { KAFKA_VERSION, kafkaJars, programCache } from './kafka-jars.ts'
+export { hasKafkaJars, KAFKA_VERSION, kafkaJars, programCache } from './kafka-jars.ts'

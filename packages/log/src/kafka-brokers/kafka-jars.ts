@@ -32,7 +32,7 @@ export function programCache(
  * @throws Error that names what is missing: Maven, or the way to its repository.
  */
 export async function kafkaJars(cacheFolder: string): Promise<string> {
-  const folder = path.join(cacheFolder, `kafka-${KAFKA_VERSION}`)
+  const folder = jarsFolder(cacheFolder)
   if (await isThere(folder)) return folder
   await mkdir(cacheFolder, { recursive: true })
   const fetching = await mkdtemp(path.join(cacheFolder, 'fetching-kafka-'))
@@ -44,6 +44,15 @@ export async function kafkaJars(cacheFolder: string): Promise<string> {
     await rm(fetching, { recursive: true, force: true })
   }
   return folder
+}
+
+/** Whether an earlier call has fetched them. */
+export function hasKafkaJars(cacheFolder: string): Promise<boolean> {
+  return isThere(jarsFolder(cacheFolder))
+}
+
+function jarsFolder(cacheFolder: string): string {
+  return path.join(cacheFolder, `kafka-${KAFKA_VERSION}`)
 }
 
 async function fetchInto(folder: string): Promise<void> {

@@ -67,10 +67,12 @@ export class DemoCluster implements AsyncDisposable {
     opened.defer(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }))
 
     const proxy = opened.use(await DemoProxy.start())
-    step('Kafka starts (the first time, Maven fetches it: 43 MB)')
-    const { KafkaCluster, programCache } = await import('@millrace/log/kafka-brokers')
+    const { hasKafkaJars, KafkaCluster, programCache } = await import('@millrace/log/kafka-brokers')
+    const cacheFolder = programCache(env)
+    if (!(await hasKafkaJars(cacheFolder))) step('Maven fetches Kafka (43 MB)')
+    step('Kafka starts')
     const kafka = opened.use(
-      await KafkaCluster.start({ brokers: 1, cacheFolder: programCache(env) }).catch((error: NodeJS.ErrnoException) => {
+      await KafkaCluster.start({ brokers: 1, cacheFolder }).catch((error: NodeJS.ErrnoException) => {
         throw new CommandError(error.code === 'ENOENT' ? 'Kafka needs Java, which is not installed' : error.message)
       }),
     )
@@ -90,12 +92,22 @@ export class DemoCluster implements AsyncDisposable {
       MILLRACE_OWNER_TOKEN: ownerToken,
       SERVICE_ADMIN_PASSWORD: randomBytes(18).toString('base64url'),
     }
+    // Else the control process would build it, and nobody would see why it takes so long.
+    if (env['MILLRACE_DASHBOARD'] !== 'off') {
+      const { builtDashboard } = await import('@millrace/dashboard')
+      await builtDashboard(step).catch((error: Error) => step(`The dashboard cannot be built: ${error.message}`))
+    }
     const dataOf = (name: string) => path.join(folder, name.replace(' ', '-'))
     const processes: DemoProcess[] = []
     for (const [name, role] of PROCESSES) {
       step(`${name} starts`)
       const own = { ...env, ...settings, MILLRACE_PORT: '0', MILLRACE_DATA_DIR: dataOf(name) }
-      processes.push(opened.adopt(await DemoProcess.start(name, role, own), (started) => started.stop()))
+      const process = await DemoProcess.start(name, role, own)
+      opened.defer(() => {
+        tell(`${name} stops`)
+        return process.stop()
+      })
+      processes.push(process)
     }
     signal.throwIfAborted()
     const [{ name, url }] = processes as [DemoProcess]
