@@ -13,7 +13,7 @@ let env: DevEnv
 let id: string
 let versionId: string
 beforeAll(async () => {
-  env = await DevEnv.open({ settings: { MILLRACE_TRANSFORM_SYNC_MS: '1500' } })
+  env = await DevEnv.open({ settings: { MILLRACE_TRANSFORM_SYNC_MS: '400' } })
   await created('/v2/libraries?publish=true', { name: 'Price Rules', code: CENTS })
   ;({ id, versionId } = (
     await created('/v2/transformations?publish=true', { name: 'Pass', code: PASS })

@@ -18,17 +18,27 @@ const rows: [User, Dest, Answer][] = [
       (['200', '404', '500', 'not JSON'] as const).map((answer): [User, Dest, Answer] => [user, dest, answer]),
     ),
   ),
-  ['times out', 'ok', '200'],
-  ['out of memory', 'ok', '200'],
   ['ok', 'ok', 'refused'],
   ['several', 'ok', 'refused'],
   ['none', 'ok', 'hangs'],
   ['none', 'ok', '100 MB'],
 ]
 
-test.each(rows)('user transformation: %s, destination transformation: %s, destination: %s', async (...row) => {
-  for (const flags of FLAGS) {
-    const { shown, expected } = await table.run(flags, ...row)
-    expect(shown, JSON.stringify(flags)).toEqual(expected)
-  }
-})
+/** With one combination of flags: on a busy machine, code that must be stopped takes seconds in each run. */
+const stopped: [User, Dest, Answer][] = [
+  ['times out', 'ok', '200'],
+  ['out of memory', 'ok', '200'],
+]
+
+test.each([
+  ...rows.map((row) => [...row, FLAGS] as const),
+  ...stopped.map((row) => [...row, FLAGS.slice(-1)] as const),
+])(
+  'user transformation: %s, destination transformation: %s, destination: %s',
+  async (...[user, dest, answer, allFlags]) => {
+    for (const flags of allFlags) {
+      const { shown, expected } = await table.run(flags, user, dest, answer)
+      expect(shown, JSON.stringify(flags)).toEqual(expected)
+    }
+  },
+)
