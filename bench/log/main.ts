@@ -4,8 +4,9 @@ import path from 'node:path'
 import { type EventLog, type LogWriter, SqliteEventLog } from '@millrace/log'
 import { KafkaEventLog } from '@millrace/log/kafka'
 import { KafkaCluster } from '@millrace/log/kafka-brokers'
-import { ENRICHMENT_RULES, type EventRecord, messageHash } from '@millrace/protocol'
+import { type EventRecord, messageHash } from '@millrace/protocol'
 import { systemClock } from '@millrace/std'
+import { recordOf } from './record.ts'
 
 /*
  * Appends a second and their latency: the log on SQLite beside the log on Kafka with one broker, or with three when asked.
@@ -88,17 +89,6 @@ function newRecord(): EventRecord {
     event: 'Seat Reserved',
     properties: { hall: 'B', row: i, text: 'x'.repeat(380) },
   }))
-  return {
-    header: {
-      sourceId: 'src_bench',
-      route: 'batch',
-      acceptedAt: Date.now(),
-      clientAddress: '203.0.113.9',
-      seed: new Uint8Array(16),
-      rules: ENRICHMENT_RULES,
-      policySet: 0,
-      messageHashes: Buffer.concat(batch.map(({ messageId }) => messageHash(messageId))),
-    },
-    body: Buffer.from(JSON.stringify({ batch })),
-  }
+  const hashes = Buffer.concat(batch.map(({ messageId }) => messageHash(messageId)))
+  return recordOf(Buffer.from(JSON.stringify({ batch })), hashes)
 }

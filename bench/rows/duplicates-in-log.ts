@@ -3,12 +3,13 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { type Dedup, MAX_DEDUP_WINDOW_MS, SqliteEventLog } from '@millrace/log'
-import { ENRICHMENT_RULES, type EventRecord, MESSAGE_HASH_BYTES } from '@millrace/protocol'
+import { type EventRecord, MESSAGE_HASH_BYTES } from '@millrace/protocol'
 import { systemClock } from '@millrace/std'
 import type { Bench } from '../bench.ts'
 import { BATCHES } from '../bursts.ts'
 import { alternate } from '../comparison.ts'
 import { newEvent } from '../events.ts'
+import { recordOf } from '../log/record.ts'
 import type { Measured, Row } from '../row.ts'
 import { median, middleHalf } from '../statistics.ts'
 
@@ -75,19 +76,7 @@ const BODY = Buffer.from(
   JSON.stringify({ batch: Array.from({ length: BATCHES.batch }, (_, i) => newEvent({ run: 0 }, i, i)) }),
 )
 
-/** Its events have been sent by nobody else. */
+/** None of its messageIds was sent before. */
 function newRecord(): EventRecord {
-  return {
-    header: {
-      sourceId: '2mYm4dk3bQ1vJp7wXyZ0aBcDeFg',
-      route: 'batch',
-      acceptedAt: Date.now(),
-      clientAddress: '203.0.113.9',
-      seed: new Uint8Array(16),
-      rules: ENRICHMENT_RULES,
-      policySet: 0,
-      messageHashes: randomFillSync(Buffer.allocUnsafe(BATCHES.batch * MESSAGE_HASH_BYTES)),
-    },
-    body: BODY,
-  }
+  return recordOf(BODY, randomFillSync(Buffer.allocUnsafe(BATCHES.batch * MESSAGE_HASH_BYTES)))
 }

@@ -51,8 +51,8 @@ export function Editor({
           changing.current.access.of(accessOf(isFixed)),
           changing.current.look.of(heightOf(minHeight, maxHeight)),
           EditorView.contentAttributes.of({ 'aria-label': label }),
-          EditorView.updateListener.of(({ docChanged, state, transactions }) => {
-            const isWritten = docChanged && !transactions.every((each) => each.annotation(fromValue))
+          EditorView.updateListener.of(({ state, transactions }) => {
+            const isWritten = transactions.some((each) => each.docChanged && !each.annotation(fromValue))
             if (isWritten) latest.current.onChange?.(state.doc.toString())
           }),
         ],

@@ -57,6 +57,24 @@ export interface MessageName {
   readonly sample?: string
 }
 
+export function isNamed({ event, dead, sample }: MessageName): boolean {
+  return event !== undefined || dead !== undefined || sample !== undefined
+}
+
+/**
+ * The named message, or the example if that message is no longer stored, or if no event has arrived that could be named.
+ *
+ * @returns undefined while it loads.
+ */
+export function messageOrExample(
+  named: JsonObject | null | undefined,
+  name: MessageName,
+  { isEmpty }: MessageOrigins,
+  example: JsonObject,
+): JsonObject | undefined {
+  return named ?? (named === null || (!isNamed(name) && isEmpty) ? example : undefined)
+}
+
 /** @returns undefined while it loads or if the link has none; null if its payload is gone. */
 export function useNamedMessage({ event, dead, sample }: MessageName): JsonObject | null | undefined {
   const ofEvent = useEventPayload(event)

@@ -1,5 +1,10 @@
 import { useEffect, useMemo, useState } from 'react'
-import { useMessageOrigins, useNamedMessage } from '../../components/message-origin/use-message-origins.ts'
+import {
+  isNamed,
+  messageOrExample,
+  useMessageOrigins,
+  useNamedMessage,
+} from '../../components/message-origin/use-message-origins.ts'
 import type { SetSearch } from '../../shell/search-values.ts'
 import type { BenchSearch, benchSearch } from './bench-search.ts'
 import type { BenchTarget, Workspace } from './bench-target.ts'
@@ -12,20 +17,19 @@ interface MessageAsked {
   readonly set: SetSearch<typeof benchSearch>
 }
 
-/** Shown if no event has arrived yet, or the named one is no longer stored. */
 const EXAMPLE = { type: 'track', userId: 'u-4711', event: 'Seat Reserved', properties: { hall: 'B', seats: 2 } }
 
 /** The message of a run: written here, or named by the link, which names the newest event by default. */
 export function useBenchMessage({ workspace, target, search, set }: MessageAsked) {
   const origins = useMessageOrigins({ ...originsOf(target, workspace), isEnabled: target !== undefined })
   const named = useNamedMessage(search)
-  const isNamed = search.event !== undefined || search.dead !== undefined || search.sample !== undefined
+  const hasName = isNamed(search)
   const newest = origins.recent[0]?.messageId
   useEffect(() => {
-    if (!isNamed && newest !== undefined) set({ event: newest })
-  }, [isNamed, newest, set])
+    if (!hasName && newest !== undefined) set({ event: newest })
+  }, [hasName, newest, set])
   const [written, write] = useState<string>()
-  const shown = named ?? (named === null || (!isNamed && origins.isEmpty) ? EXAMPLE : undefined)
+  const shown = messageOrExample(named, search, origins, EXAMPLE)
   const text = written ?? (shown === undefined ? '' : JSON.stringify(shown, null, 2))
   const read = useMemo(() => readMessage(text), [text])
   return {

@@ -92,7 +92,7 @@ export class DemoCluster implements AsyncDisposable {
       MILLRACE_OWNER_TOKEN: ownerToken,
       SERVICE_ADMIN_PASSWORD: randomBytes(18).toString('base64url'),
     }
-    // Else the control process would build it, and nobody would see why it takes so long.
+    // The control process would build it without a word.
     if (env['MILLRACE_DASHBOARD'] !== 'off') {
       const { builtDashboard } = await import('@millrace/dashboard')
       await builtDashboard(step).catch((error: Error) => step(`The dashboard cannot be built: ${error.message}`))
@@ -102,12 +102,12 @@ export class DemoCluster implements AsyncDisposable {
     for (const [name, role] of PROCESSES) {
       step(`${name} starts`)
       const own = { ...env, ...settings, MILLRACE_PORT: '0', MILLRACE_DATA_DIR: dataOf(name) }
-      const process = await DemoProcess.start(name, role, own)
+      const started = await DemoProcess.start(name, role, own)
       opened.defer(() => {
         tell(`${name} stops`)
-        return process.stop()
+        return started.stop()
       })
-      processes.push(process)
+      processes.push(started)
     }
     signal.throwIfAborted()
     const [{ name, url }] = processes as [DemoProcess]

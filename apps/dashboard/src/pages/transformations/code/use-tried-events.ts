@@ -2,7 +2,9 @@ import type { Transformation } from '@millrace/api-types'
 import type { JsonObject } from '@millrace/protocol/json'
 import { useState } from 'react'
 import {
+  isNamed,
   type MessageName,
+  messageOrExample,
   useMessageOrigins,
   useNamedMessage,
 } from '../../../components/message-origin/use-message-origins.ts'
@@ -15,18 +17,16 @@ const EXAMPLE: JsonObject = { type: 'track', messageId: 'm-1', event: 'Seat Rese
 /** The events of a run: pasted here, or named by the link, else the newest one. */
 export function useTriedEvents({ destinations: [destinationId] }: Transformation) {
   const [search, set] = useSearchValues(codeSearch)
-  const { event, dead, sample } = search
   const origins = useMessageOrigins({
     ...(destinationId === undefined ? {} : { destinationId }),
     stage: 'user_transformation',
     isEnabled: true,
   })
-  const isNamed = event !== undefined || dead !== undefined || sample !== undefined
   const newest = origins.recent[0]?.messageId
-  const name: MessageName = isNamed || newest === undefined ? search : { event: newest }
+  const name: MessageName = isNamed(search) || newest === undefined ? search : { event: newest }
   const named = useNamedMessage(name)
   const [pasted, paste] = useState<string>()
-  const shown = named ?? (named === null || (!isNamed && origins.isEmpty) ? EXAMPLE : undefined)
+  const shown = messageOrExample(named, name, origins, EXAMPLE)
   const text = pasted ?? (shown === undefined ? '' : JSON.stringify(shown, null, 2))
   return {
     origins,
