@@ -1,10 +1,12 @@
+import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { mkdtempDisposable } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
-import { type Environment, PLAIN, ServerProcess } from './server-process.ts'
+import { type Environment, MAIN, PLAIN, ServerProcess } from './server-process.ts'
 
 /** Of a cluster only: contracts/cluster.md [K1]. */
 const CLUSTER_ONLY = [
@@ -26,6 +28,27 @@ const NOT_IN_DELIVERY = [
   /\/transformations\/src\/host\/(?!payload\.ts)/,
   /\/destinations\/src\/types\/(?!webhook\/)/,
 ]
+
+/** All that is loaded before a command runs. */
+const FOR_EVERY_COMMAND = [
+  /\/apps\/server\/src\/(cli|config)\//,
+  /\/apps\/server\/src\/(main|version)\.ts$/,
+  /\/packages\/(protocol|std|wording)\//,
+  /\/packages\/delivery\/src\/outbound\/egress-list\.ts$/,
+  /\/node_modules\/(commander|ipaddr\.js)\//,
+]
+
+test('the command line starts without the modules of the server', async () => {
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'millrace-modules-'))
+  const loaded = join(folder.path, 'modules')
+  const env = { ...process.env, ...recording(loaded) }
+  await promisify(execFile)(process.execPath, [MAIN, '--help'], { env })
+  const own = readFileSync(loaded, 'utf8')
+    .split('\n')
+    .filter((line) => line.includes(' file:') && !line.endsWith('/module-recorder.ts'))
+  expect(own.filter((url) => !FOR_EVERY_COMMAND.some((pattern) => pattern.test(url)))).toEqual([])
+  expect(own.some((url) => url.endsWith('/cli/commands.ts'))).toBe(true)
+})
 
 test('a delivery thread loads what it delivers with: of the destination types, the configured ones', async () => {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'millrace-modules-'))

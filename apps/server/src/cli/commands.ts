@@ -5,7 +5,7 @@ import { addClusterDemo } from './cluster-demo/cluster-demo-command.ts'
 import type { AddCommand, CommandContext } from './command.ts'
 import { addCompletion } from './completion/completion.ts'
 import { addConfiguration } from './configuration/configuration-commands.ts'
-import { addDoctor } from './doctor/doctor.ts'
+import { addDoctor } from './doctor/doctor-command.ts'
 import { addSend } from './events/send.ts'
 import { addTail } from './events/tail.ts'
 import { addTrace } from './events/trace.ts'
@@ -22,7 +22,10 @@ import { addStart } from './start-command.ts'
 import { addTestTransformation } from './test-transformation.ts'
 import { addToken } from './token.ts'
 
-/** Every command, in the order of the help. */
+/**
+ * Every command, in the order of the help. Each imports what only it needs when it runs: a command that loads half of the
+ * server takes half a second longer to start.
+ */
 const COMMANDS: readonly AddCommand[] = [
   addStart,
   addClusterDemo,

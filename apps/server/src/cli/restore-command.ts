@@ -1,7 +1,6 @@
 import { join } from 'node:path'
 import type { Command } from 'commander'
-import { BackupFileError } from '../backup/backup-file.ts'
-import { type Restored, RestoreError, restoreBackup } from '../backup/restore.ts'
+import type { Restored } from '../backup/restore.ts'
 import { loadSettings } from '../config/settings.ts'
 import { type CommandContext, withExample } from './command.ts'
 import { CommandError, type CommandIo } from './command-io.ts'
@@ -22,6 +21,8 @@ export function addRestore(program: Command, { io }: CommandContext): void {
 
 async function restore(file: string, options: RestoreCommandOptions, io: CommandIo): Promise<void> {
   const { dataDir } = loadSettings(io.env)
+  const { BackupFileError } = await import('../backup/backup-file.ts')
+  const { RestoreError, restoreBackup } = await import('../backup/restore.ts')
   let restored: Restored
   try {
     const work = restoreBackup({ file, dataFolder: dataDir, clock: io.clock })

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import { parseEgressList } from '@millrace/delivery'
+import { parseEgressList } from '@millrace/delivery/egress-list'
 import { MASK } from './setting.ts'
 
 /** Parsers of single settings: the value of a text, undefined if it is not allowed. */

@@ -1,9 +1,7 @@
-import type { Command } from 'commander'
 import { SettingsError } from '../../config/environment.ts'
 import type { Settings } from '../../config/settings.ts'
 import { loadSettings, settingsList } from '../../config/settings.ts'
 import { unknownSettings } from '../../config/unknown-settings.ts'
-import { type CommandContext, withExample } from '../command.ts'
 import { type CommandIo, EXIT } from '../command-io.ts'
 import { type Colour, json, oneLine, paintFor } from '../paint.ts'
 import { checkBackup } from './backup-check.ts'
@@ -25,19 +23,6 @@ export interface DoctorOptions {
 
 const OLDEST_NODE = 24
 const COLOURS: Record<Finding['verdict'], Colour> = { ok: 'green', warn: 'yellow', fail: 'red' }
-
-/** `millrace doctor` */
-export function addDoctor(program: Command, { io, exitWith }: CommandContext): void {
-  withExample(program.command('doctor [backup]'), 'doctor --quick')
-    .description(
-      'check this machine: settings, data folder, log, disk, port, in a cluster also Kafka and Postgres; or check a backup file',
-    )
-    .option('--quick', 'do not read every record of the log and page of the databases')
-    .option('--json', 'as JSON')
-    .action(async (backup: string | undefined, options: DoctorOptions) =>
-      exitWith(await doctor({ ...options, backup }, io)),
-    )
-}
 
 /**
  * Checks this machine for problems, even while the server runs; changes nothing.

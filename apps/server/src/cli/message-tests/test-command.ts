@@ -1,18 +1,6 @@
-import { readFileSync, writeFileSync } from 'node:fs'
-import { glob } from 'node:fs/promises'
-import { MESSAGE_TEST_FILE_ENDING, readMessageTestFile } from '@millrace/protocol/message-test-file'
 import type { Command } from 'commander'
 import { type CommandContext, withExample } from '../command.ts'
-import { CommandError, type CommandIo, EXIT } from '../command-io.ts'
-import { json, oneLine, paintFor } from '../paint.ts'
-import { junitReport } from './junit.ts'
-import type { TestOutcome } from './run-tests.ts'
-
-interface TestOptions {
-  readonly config: string
-  readonly junit?: string
-  readonly json?: boolean
-}
+import type { TestFilesOptions } from './run-test-files.ts'
 
 /** `millrace test` */
 export function addTest(program: Command, { io, exitWith }: CommandContext): void {
@@ -21,61 +9,8 @@ export function addTest(program: Command, { io, exitWith }: CommandContext): voi
     .option('--config <file>', 'of the configuration, in YAML', 'millrace.yaml')
     .option('--junit <file>', 'write a JUnit report')
     .option('--json', 'print the result of every test')
-    .action(async (files: readonly string[], options: TestOptions) => exitWith(await test(files, options, io)))
-}
-
-async function test(named: readonly string[], options: TestOptions, io: CommandIo): Promise<number> {
-  const files = named.length > 0 ? named : await testFiles()
-  if (files.length === 0) throw new CommandError(`No *${MESSAGE_TEST_FILE_ENDING} in this folder or below.`)
-  const read = files.map((file) => ({ file, tests: readTests(file) }))
-  // Loads half of the server: only this command imports it.
-  const [{ OfflineWorkspace }, { runTests }] = await Promise.all([
-    import('./offline-workspace.ts'),
-    import('./run-tests.ts'),
-  ])
-  await using workspace = await OfflineWorkspace.open(options.config, io.env)
-  const outcomes: TestOutcome[] = []
-  for (const { file, tests } of read) outcomes.push(...(await runTests(workspace, file, tests)))
-  if (options.junit !== undefined) writeFileSync(options.junit, junitReport(outcomes))
-  const pass = outcomes.every(({ failure }) => failure === undefined)
-  io.stdout.write(options.json ? `${json({ pass, tests: outcomes.map(shown) })}\n` : outcomeText(outcomes, io))
-  return pass ? EXIT.done : EXIT.failed
-}
-
-async function testFiles(): Promise<string[]> {
-  const found = await Array.fromAsync(glob(`**/*${MESSAGE_TEST_FILE_ENDING}`, { exclude: ['**/node_modules'] }))
-  return found.sort()
-}
-
-/** @throws CommandError with every error of the file and its place. */
-function readTests(file: string) {
-  let text: string
-  try {
-    text = readFileSync(file, 'utf8')
-  } catch (error) {
-    const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT'
-    throw new CommandError(`${file} ${isMissing ? 'does not exist' : `cannot be read: ${(error as Error).message}`}.`)
-  }
-  const read = readMessageTestFile(text)
-  if ('tests' in read) return read.tests
-  const lines = read.faults.map(({ line, column, message }) => `${file}:${line}:${column} ${oneLine(message)}`)
-  throw new CommandError(`${file} cannot be run:`, lines.join('\n'))
-}
-
-function shown({ file, name, destination, stage, failure, mismatches, result }: TestOutcome) {
-  return { file, name, destination, stage, pass: failure === undefined, mismatches, result: result ?? null }
-}
-
-function outcomeText(outcomes: readonly TestOutcome[], io: CommandIo): string {
-  const paint = paintFor(io.stdout, io.env)
-  const lines = outcomes.flatMap(({ file, name, destination, stage, failure }, i) => {
-    const title = `${oneLine(name)}  (${oneLine(destination)}, ${stage})`
-    const head = file === outcomes[i - 1]?.file ? [] : [paint('bold', file)]
-    if (failure === undefined) return [...head, `  ${paint('green', 'pass')}  ${title}`]
-    return [...head, `  ${paint('red', 'FAIL')}  ${title}`, ...failure.map((line) => `          ${line}`)]
-  })
-  const failures = outcomes.filter(({ failure }) => failure !== undefined).length
-  const passed = `${outcomes.length - failures} passed`
-  const summary = failures === 0 ? paint('green', passed) : `${passed}, ${paint('red', `${failures} failed`)}`
-  return `${lines.join('\n')}\n\n${summary}\n`
+    .action(async (files: readonly string[], options: TestFilesOptions) => {
+      const { runTestFiles } = await import('./run-test-files.ts')
+      exitWith(await runTestFiles(files, options, io))
+    })
 }
