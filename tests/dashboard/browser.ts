@@ -9,6 +9,9 @@ import { FlakyProxy } from './flaky-proxy.ts'
 
 const TIMEOUT_MS = 15_000
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+const ONE_PROCESS_PER_SITE = '--process-per-site'
+/** Its own, and the one that keeps the process. */
+const PAGES_OF_A_VISIT = 2
 /** Themes, and widths of the window: on a phone, and on a desk, as a visit begins. */
 const LOOKS = [
   ['dark', 360],
@@ -75,7 +78,10 @@ export class Dashboard implements AsyncDisposable {
 }
 
 export function openBrowser(): Promise<Browser> {
-  return chromium.launch({ executablePath: neededChromium(headlessProgram), args: [...CHROMIUM_FLAGS] })
+  return chromium.launch({
+    executablePath: neededChromium(headlessProgram),
+    args: [...CHROMIUM_FLAGS, ONE_PROCESS_PER_SITE],
+  })
 }
 
 /** @param origin of the product, or of the proxy in front of it. */
@@ -103,7 +109,8 @@ export async function openVisit(browser: Browser, origin: string, path: string, 
     if (user !== undefined) signedIn = await storageOf(context)
   }
   return new Visit(page, origin, async () => {
-    if (user === undefined || signedIn === undefined || context.pages().length > 1) return context.close()
+    if (user === undefined || signedIn === undefined || context.pages().length > PAGES_OF_A_VISIT)
+      return context.close()
     await page.close()
     if ((await storageOf(context)) !== signedIn) return context.close()
     const contexts = leftAsFound(browser)
@@ -133,6 +140,8 @@ async function newContext(browser: Browser, baseURL: string, width: number, heig
     baseURL,
   })
   context.setDefaultTimeout(TIMEOUT_MS)
+  // Keeps the process of the site alive between two visits, with the code that it has compiled.
+  await (await context.newPage()).goto('/health')
   return context
 }
 
