@@ -5,7 +5,7 @@ import { defineConfig } from 'vitest/config'
 //   .test.ts           nothing but this checkout; together they are `npm test`
 //   .external.test.ts  servers or a browser, which `.ci/run` installs and starts
 //   .chaos.test.ts     seconds of breaking processes, disks and days of delivery
-//   .long.test.ts      minutes, or the registries of several languages: `npm run verify:long`
+//   .long.test.ts      minutes, compilers, or the registries of several languages: `npm run verify:long`
 // A long test file that only imports a shorter one repeats it with more rounds, larger numbers and longer times: FULL is set there.
 const hermetic = ['{packages,apps,sdks}/*/src/**/*.test.ts', 'apps/dashboard/build/*.test.ts', 'tests/**/*.test.ts']
 const suffixes = ['external', 'chaos', 'long']

@@ -38,28 +38,30 @@ const steps: readonly Step[] = [
         'tests/sdk-ios',
       ),
   },
-  { name: 'core', tools: [], holds: () => tests('hermetic', ['sdks/cordova', 'tests/sdk']) },
+  { name: 'core', tools: [], holds: () => tests(['hermetic'], ['sdks/cordova', 'tests/sdk']) },
   {
     name: 'browser-scenarios',
     tools: [CHROMIUM],
-    holds: () => tests('external', ['sdks/cordova/src/browser']) && tests('long', ['sdks/cordova/src/browser']),
+    holds: () => tests(['external', 'long'], ['sdks/cordova/src/browser']),
   },
-  { name: 'android-scenarios', tools: JAVA, holds: () => tests('long', ['tests/sdk-android/engine']) },
-  { name: 'android-compile', tools: JAVA, holds: () => tests('external', ['tests/sdk-android/compile']) },
-  { name: 'android-app', tools: JAVA, holds: () => tests('long', ['tests/sdk-android/product']) },
-  { name: 'ios-scenarios', tools: C, holds: () => tests('external', ['scenarios', 'engine', 'fuzz'].map(ofIos)) },
-  { name: 'ios-objective-c', tools: [['clang'], ['npm']], holds: () => tests('external', [ofIos('objective-c')]) },
-  { name: 'ios-app', tools: C, holds: () => tests('external', [ofIos('product')]) },
+  { name: 'android-scenarios', tools: JAVA, holds: () => tests(['long'], ['tests/sdk-android/engine']) },
+  { name: 'android-compile', tools: JAVA, holds: () => tests(['long'], ['tests/sdk-android/compile']) },
+  { name: 'android-app', tools: JAVA, holds: () => tests(['long'], ['tests/sdk-android/product']) },
+  { name: 'ios-scenarios', tools: C, holds: () => tests(['long'], ['scenarios', 'engine', 'fuzz'].map(ofIos)) },
+  { name: 'ios-objective-c', tools: [['clang'], ['npm']], holds: () => tests(['long'], [ofIos('objective-c')]) },
+  { name: 'ios-app', tools: C, holds: () => tests(['long'], [ofIos('product')]) },
   {
     name: 'install',
     tools: [['npm']],
     holds: () =>
-      tests('external', ['tests/sdk/package', 'tests/sdk/install']) &&
-      tests('long', ['tests/sdk-android/install', 'tests/sdk-ios/install']),
+      tests(
+        ['external', 'long'],
+        ['tests/sdk/package', 'tests/sdk/install', 'tests/sdk-android/install', 'tests/sdk-ios/install'],
+      ),
   },
-  { name: 'capacitor', tools: [['npm']], holds: () => tests('long', ['tests/sdk/capacitor']) },
-  { name: 'browser-app', tools: [CHROMIUM, ['npm']], holds: () => tests('external', ['tests/sdk/browser']) },
-  { name: 'beside', tools: [CHROMIUM, ['npm']], holds: () => tests('long', ['tests/sdk/beside']) },
+  { name: 'capacitor', tools: [['npm']], holds: () => tests(['long'], ['tests/sdk/capacitor']) },
+  { name: 'browser-app', tools: [CHROMIUM, ['npm']], holds: () => tests(['long'], ['tests/sdk/browser']) },
+  { name: 'beside', tools: [CHROMIUM, ['npm']], holds: () => tests(['long'], ['tests/sdk/beside']) },
   { name: 'budgets', tools: [CHROMIUM], holds: () => node('scripts/build-sdk.ts') && staysWithinBudgets() },
 ]
 
@@ -113,8 +115,9 @@ function ofIos(file: string): string {
   return `${IOS}/${file}`
 }
 
-function tests(project: 'hermetic' | 'external' | 'long', files: readonly string[]): boolean {
-  return node('node_modules/vitest/vitest.mjs', 'run', '--project', project, ...files)
+function tests(projects: readonly ('hermetic' | 'external' | 'long')[], files: readonly string[]): boolean {
+  const wanted = projects.flatMap((project) => ['--project', project])
+  return node('node_modules/vitest/vitest.mjs', 'run', ...wanted, ...files)
 }
 
 function node(...command: readonly string[]): boolean {
