@@ -8,8 +8,6 @@ import { LatencyWindow } from '../pace/latency-window.ts'
 import type { JourneyWrite } from '../store/flush.ts'
 import { Alarm } from './alarm.ts'
 import { DeliveryAttempts } from './attempts.ts'
-import { BatchAttempts } from './batches/batch-attempts.ts'
-import { Batching } from './batches/batching.ts'
 import { CallsInFlight } from './calls-in-flight.ts'
 import { passOver, resumedHistory } from './delivery-history.ts'
 import { isWaiting, LaneEvent, type Replayed } from './lane-event.ts'
@@ -18,12 +16,14 @@ import { LaneQueue } from './lane-queue.ts'
 import { OneByOne } from './one-by-one.ts'
 import { OutcomeRecorder } from './outcome-recorder.ts'
 import { Parking } from './parking.ts'
-import { LOADED_TOGETHER, Payloads } from './payloads.ts'
+import { Payloads } from './payloads.ts'
 import type { Position } from './position.ts'
+import { Preparation } from './preparation.ts'
 import { Probing } from './probing.ts'
 import { Progress } from './progress.ts'
+import { Retries } from './retries.ts'
+import { Sending } from './sending.ts'
 import type { Transform } from './transform.ts'
-import { UserStage } from './user-stage.ts'
 import { eventWait, type LaneSituation, laneWait } from './wait-cause.ts'
 
 /** Maximum events with their payload in memory. */
@@ -33,8 +33,6 @@ const MAX_LOADED_WHEN_MEMORY_IS_SHORT = 16
 const FILLING_BATCHES = 2
 /** Maximum events that wait for a retry, or behind one; further events stay in the log. */
 const MAX_WAITING = 100_000
-/** Wait after an internal fault outside of any event. */
-const AFTER_FAULT_MS = 1_000
 
 /**
  * Delivers the events of one destination: in order per user, as concurrently as the destination tolerates, with retries until
@@ -58,19 +56,14 @@ export class Lane {
   readonly #limits: LaneLimits
   readonly #recorder: OutcomeRecorder
   readonly #parking: Parking
+  readonly #preparation: Preparation
+  readonly #retries: Retries
   readonly #attempts: DeliveryAttempts
   readonly #probing: Probing
-  readonly #batching: Batching
+  readonly #sending: Sending
   readonly #oneByOne: OneByOne
-  #userStage: UserStage | undefined
   #disabledSince: number | undefined
   #isStopped = false
-  #isPumping = false
-  #isThrottled = false
-  /** Other lanes of the destination have all calls. */
-  #isRefused = false
-  /** The last internal fault outside of any event. */
-  #fault: string | undefined
   /** Pumps the lane when it rings. */
   readonly #alarm: Alarm
 
@@ -85,13 +78,31 @@ export class Lane {
     this.#recorder = new OutcomeRecorder(options, options.settings.revision)
     this.#trouble = new Trouble({ ...options, limits: this.#limits, onChange: () => this.#alarm.ringWithin(0) })
     this.#parking = new Parking(this.#recorder, this.#payloads)
-    this.#attempts = new DeliveryAttempts({
-      options,
-      calls: this.#calls,
+    const parts = {
+      queue: this.#queue,
       recorder: this.#recorder,
-      trouble: this.#trouble,
-      limits: this.#limits,
       payloads: this.#payloads,
+      parking: this.#parking,
+      alarm: this.#alarm,
+      calls: this.#calls,
+      limits: this.#limits,
+      clock: options.clock,
+    }
+    this.#retries = new Retries({ ...parts, onRetry: options.onRetry })
+    const preparing = {
+      ...parts,
+      sentTogether: () => this.#limits.concurrency * this.#settings.batchEvents,
+      onLost: (event: LaneEvent) => {
+        this.#recorder.lost(event)
+        this.#settled(event)
+      },
+      onPrepared: () => this.pump(),
+    }
+    this.#preparation = new Preparation(preparing, options.transform)
+    this.#attempts = new DeliveryAttempts({
+      ...parts,
+      options,
+      trouble: this.#trouble,
       latency: this.latency,
       settings: () => this.#settings,
       isStopped: () => this.#isStopped,
@@ -101,30 +112,37 @@ export class Lane {
       onAborted: (event) => this.#oneByOne.rested(event),
     })
     this.#probing = new Probing({
-      queue: this.#queue,
-      limits: this.#limits,
-      payloads: this.#payloads,
-      calls: this.#calls,
-      alarm: this.#alarm,
-      clock: options.clock,
-      load: (events) => this.#load(events),
-      loadOne: (event) => this.#loadToSend(event),
+      ...parts,
+      load: (events) => this.#preparation.load(events),
+      loadOne: (event) => this.#prepare(event),
       start: (event) => this.#attempts.start(event),
       giveUp: (event, reason) => this.#attempts.giveUp(event, 'delivery', reason),
     })
-    this.#batching = this.#newBatching()
-    this.#oneByOne = new OneByOne({
-      queue: this.#queue,
-      limits: this.#limits,
-      calls: this.#calls,
+    this.#sending = new Sending({
+      ...parts,
+      destinationId: options.destinationId,
+      logger: options.logger,
+      outcomes: options.outcomes,
+      memory: options.memory,
       attempts: this.#attempts,
-      parking: this.#parking,
-      clock: options.clock,
-      loadOne: (event) => this.#loadToSend(event),
+      preparation: this.#preparation,
+      probing: this.#probing,
+      retries: this.#retries,
+      settings: () => this.#settings,
+      leaveMemory: (event) => this.#leaveMemory(event),
+      onDelivered: (event) => this.#finish(event),
+      onBatchEnded: () => {
+        options.onRoom()
+        this.pump()
+      },
+    })
+    this.#oneByOne = new OneByOne({
+      ...parts,
+      attempts: this.#attempts,
+      loadOne: (event) => this.#prepare(event),
       leaveMemory: (event) => this.#leaveMemory(event),
       isStopped: () => this.#isStopped,
     })
-    this.#userStage = this.#newUserStage(options.transform)
     options.outcomes.onPersisted = () => this.pump()
     options.outcomes.positions = () => this.positions()
     options.outcomes.onWaitPersisted = (event) => {
@@ -160,7 +178,7 @@ export class Lane {
   add(event: LaneEvent): void {
     this.#probing.sweepFor(event)
     this.#payloads.took(event)
-    this.#userStage?.add(event)
+    this.#preparation.add(event)
     const before = this.#enqueue(event)
     if (before.some((earlier) => earlier.payload === undefined)) this.#parking.park(event)
   }
@@ -175,7 +193,7 @@ export class Lane {
       this.#enqueue(event)
       if (wait.dueAt === null) continue
       // The wall clock may have jumped: never wait longer than the delay set when the attempt failed.
-      this.#waitForRetry(event, Math.min(Math.max(0, wait.dueAt - now), Math.max(0, wait.dueAt - wait.at)))
+      this.#retries.wait(event, Math.min(Math.max(0, wait.dueAt - now), Math.max(0, wait.dueAt - wait.at)))
     }
   }
 
@@ -183,11 +201,11 @@ export class Lane {
 
   /** @param transform user code for events that are not yet being sent. */
   configure(settings: LaneSettings, transform: Transform | undefined): void {
-    this.#batching.disband()
+    this.#sending.disband()
     this.#limits.configure(settings, this.#options.clock.monotonic())
     this.#settings = settings
     this.#recorder.revision = settings.revision
-    this.#replaceUserStage(transform)
+    this.#preparation.replace(transform)
     this.#alarm.ringWithin(0)
   }
 
@@ -197,7 +215,7 @@ export class Lane {
     const now = this.#options.clock.monotonic()
     this.#limits.setEnabled(isEnabled, now)
     if (!isEnabled) {
-      this.#batching.disband()
+      this.#sending.disband()
       this.#limits.stopWaiting()
       this.#disabledSince = now
       return
@@ -210,7 +228,7 @@ export class Lane {
 
   /** Holds the events of exactly these sources, whose connections are disabled. */
   holdOnly(sourceIds: ReadonlySet<string>): void {
-    this.#batching.disband()
+    this.#sending.disband()
     this.#queue.holdOnly(sourceIds, this.#options.clock.monotonic())
     this.#alarm.ringWithin(0)
   }
@@ -237,7 +255,7 @@ export class Lane {
     for (const event of [...this.#queue.unfinished]) {
       if (!isMeant(event)) continue
       this.#calls.abort(event)
-      if (event.state === 'sending') this.#batching.remove(event)
+      if (event.state === 'sending') this.#sending.remove(event)
       event.isRecorded = true
       this.#finish(event)
     }
@@ -250,12 +268,12 @@ export class Lane {
    * @param deadline calls unanswered by then are aborted; they are repeated after a restart.
    */
   async stop(deadline: Promise<void>): Promise<void> {
-    if (this.#limits.outageState === 'ok') this.#batching.startAll()
+    if (this.#limits.outageState === 'ok') this.#sending.startFilling()
     this.#isStopped = true
     this.#calls.returnUnused()
     this.#limits.stopWaiting()
     this.#oneByOne.woken()
-    this.#userStage?.close()
+    this.#preparation.close()
     this.#alarm.close()
     await this.#calls.settled(deadline)
     this.#limits.close()
@@ -290,7 +308,7 @@ export class Lane {
 
   /** The internal fault that currently stops this lane, if any. */
   get fault(): string | undefined {
-    return this.#fault
+    return this.#sending.fault
   }
 
   unfinished(): Iterable<LaneEvent> {
@@ -349,13 +367,13 @@ export class Lane {
   }
 
   get isThrottled(): boolean {
-    return this.#isThrottled
+    return this.#sending.isThrottled
   }
 
   /** The displayed outcome of an unfinished event. */
   outcomeOf({ state }: LaneEvent): 'pending' | 'blocked' | 'throttled' | 'retrying' {
     if (state === 'blocked' || state === 'retrying') return state
-    return state === 'ready' && this.#isThrottled ? 'throttled' : 'pending'
+    return state === 'ready' && this.isThrottled ? 'throttled' : 'pending'
   }
 
   /** Why the whole lane waits; undefined if it does not. */
@@ -375,94 +393,10 @@ export class Lane {
 
   // Sending
 
-  /** Starts every attempt that may start now. Never throws: a fault here must not reach other lanes. */
+  /** Starts every attempt that may start now. */
   pump(): void {
-    if (this.#isStopped || this.#oneByOne.isOn || this.#disabledSince !== undefined || this.#isPumping) return
-    this.#isPumping = true
-    try {
-      this.#pump()
-      this.#fault = undefined
-    } catch (error) {
-      if (this.#fault === undefined) {
-        this.#options.logger.error(
-          { destinationId: this.destinationId, err: error },
-          'delivery to a destination failed',
-        )
-      }
-      this.#fault = (error as Error).message
-      this.#alarm.ringWithin(AFTER_FAULT_MS)
-    } finally {
-      this.#isPumping = false
-      this.#calls.returnUnused()
-    }
-  }
-
-  #pump(): void {
-    this.#userStage?.run()
-    if (this.#limits.outageState !== 'ok') {
-      this.#batching.disband()
-      this.#calls.returnUnused()
-      this.#limits.stopWaiting()
-      this.#probing.probe()
-      return
-    }
-    const now = this.#options.clock.monotonic()
-    const nextDue = this.#queue.takeDueRetries(now)
-    if (nextDue !== undefined) this.#alarm.ringWithin(nextDue - now)
-    this.#isThrottled = this.#isRefused = false
-    if (this.#settings.batchEvents > 1) this.#batching.pump(now)
-    else this.#startReady(now)
-    if (!this.#isThrottled && !this.#isRefused) this.#limits.stopWaiting()
-  }
-
-  #startReady(now: number): void {
-    while (this.#calls.mayAdd) {
-      const event = this.#takeReady()
-      if (event === undefined) break
-      if (!this.#calls.reserve(event, now)) {
-        this.#queue.putBack(event)
-        this.#isRefused = true
-        break
-      }
-      const waitMs = this.#throttleMs(event, now)
-      if (waitMs > 0) {
-        this.#queue.putBack(event)
-        this.#throttled(waitMs)
-        break
-      }
-      this.#attempts.start(event)
-    }
-  }
-
-  /** Removes the next event that can be sent now from the queue. */
-  #takeReady(): LaneEvent | undefined {
-    const { outcomes } = this.#options
-    while (outcomes.hasRoom()) {
-      const event = this.#queue.takeReady(this.#calls.mayReplay)
-      if (event === undefined) return undefined
-      if (this.#queue.hold(event)) {
-        this.#leaveMemory(event)
-      } else if (event.payload === undefined) {
-        this.#queue.putBack(event)
-        void this.#loadReady()
-        return undefined
-      } else if (this.#isPrepared(event)) {
-        return event
-      } else {
-        event.state = 'transforming'
-      }
-    }
-    return undefined
-  }
-
-  #throttled(waitMs: number): void {
-    this.#isThrottled = true
-    this.#alarm.ringWithin(waitMs)
-  }
-
-  /** How long an event has to wait for the throttle; 0 if it took its place. */
-  #throttleMs({ replayed }: LaneEvent, now: number): number {
-    return this.#limits.takeThrottle(replayed !== undefined, now)
+    if (this.#isStopped || this.#oneByOne.isOn || this.#disabledSince !== undefined) return
+    this.#sending.pump()
   }
 
   /** The limits may let the lane go on. */
@@ -479,80 +413,11 @@ export class Lane {
     this.#options.onRoom()
   }
 
-  #retryLater(event: LaneEvent, { status, durationMs }: Ended, waitMs: number): void {
-    this.#waitForRetry(event, waitMs)
-    this.#recorder.waits(event, this.#options.clock.now() + waitMs)
-    this.#options.onRetry(event, status, durationMs)
-    this.#payloads.drop(event)
-    this.#parking.parkFollowers(event)
+  #retryLater(event: LaneEvent, result: Ended, waitMs: number): void {
+    this.#retries.after([event], result, waitMs)
     this.#options.onRoom()
     this.#oneByOne.rested(event)
     this.pump()
-  }
-
-  // Batches
-
-  #newBatching(): Batching {
-    const { clock, memory, onRoom } = this.#options
-    const batches = new BatchAttempts({
-      attempts: this.#attempts,
-      calls: this.#calls,
-      clock,
-      onDelivered: (events) => {
-        for (const event of events) this.#finish(event)
-      },
-      onRetry: (events, result, waitMs) => this.#retryTogether(events, result, waitMs),
-      onUnsent: (events) => this.#putBackUnsent(events),
-      onEnd: () => {
-        // A batch that ends inside of `pump` had no call.
-        if (!this.#isPumping) this.#calls.endBatch()
-        onRoom()
-        this.pump()
-      },
-    })
-    return new Batching({
-      queue: this.#queue,
-      calls: this.#calls,
-      memory,
-      batchEvents: () => this.#settings.batchEvents,
-      alarm: this.#alarm,
-      clock,
-      attempts: this.#attempts,
-      batches,
-      next: () => this.#takeReady(),
-      isLoadedAndPrepared: (event) => event.payload !== undefined && this.#isPrepared(event),
-      loadBlocked: async (events) => {
-        await this.#payloads.load(events)
-        for (const event of events) this.#userStage?.add(event)
-      },
-      throttleMs: (event, now) => this.#throttleMs(event, now),
-      onThrottled: (waitMs) => this.#throttled(waitMs),
-      onRefused: () => {
-        this.#isRefused = true
-      },
-    })
-  }
-
-  /** Events of a failed batch wait together; one behind another of its user waits for that one. */
-  #retryTogether(events: readonly LaneEvent[], { status, durationMs }: Ended, waitMs: number): void {
-    const dueAt = this.#options.clock.now() + waitMs
-    for (const event of events) {
-      const isBlocked = event.blockers > 0
-      if (isBlocked) this.#queue.block(event)
-      else this.#waitForRetry(event, waitMs)
-      this.#recorder.waits(event, isBlocked ? null : dueAt)
-      this.#options.onRetry(event, status, durationMs)
-      this.#payloads.drop(event)
-    }
-    for (const event of events) this.#parking.parkFollowers(event)
-  }
-
-  /** Delivered requests are recorded, so that they are not sent again. */
-  #putBackUnsent(events: readonly LaneEvent[]): void {
-    for (const event of events.toReversed()) {
-      this.#queue.putBackUnsent(event)
-      if (event.history !== undefined) this.#recorder.waits(event, null)
-    }
   }
 
   // Outcomes
@@ -577,80 +442,21 @@ export class Lane {
     this.#oneByOne.rested(event)
   }
 
-  // Waiting
-
   /** @returns the earlier events that block it. */
   #enqueue(event: LaneEvent): readonly LaneEvent[] {
     return this.#queue.add(event, this.#settings.ordering === 'strict')
   }
 
-  #waitForRetry(event: LaneEvent, waitMs: number): void {
-    this.#queue.waitForRetry(event, this.#options.clock.monotonic() + waitMs)
-    this.#alarm.ringWithin(waitMs)
-  }
-
-  async #loadReady(): Promise<void> {
-    if (this.#payloads.isLoading) return
-    const most = Math.max(1, Math.min(LOADED_TOGETHER, this.#limits.concurrency * this.#settings.batchEvents))
-    const events = this.#queue.takeUnloaded(this.#calls.mayReplay, most)
-    for (const event of events) event.state = 'loading'
-    await this.#load(events)
-    for (const event of events.reverse()) if (event.state === 'loading') this.#queue.putBack(event)
-    this.pump()
-  }
-
   /** @returns whether the event can be sent now. */
-  async #loadToSend(event: LaneEvent): Promise<boolean> {
-    return (await this.#loadOne(event)) && this.#isPrepared(event) && !this.#isStopped
-  }
-
-  async #loadOne(event: LaneEvent): Promise<boolean> {
-    if (event.payload === undefined) await this.#load([event])
-    if (event.payload !== undefined && event.transformed === undefined) await this.#userStage?.runNow(event)
-    return event.payload !== undefined && event.state === 'loading'
-  }
-
-  async #load(events: readonly LaneEvent[]): Promise<void> {
-    for (const event of await this.#payloads.load(events)) {
-      this.#recorder.lost(event)
-      this.#settled(event)
-    }
-    if (this.#userStage === undefined) return
-    for (const event of events) this.#userStage.add(event)
-  }
-
-  // User code
-
-  /** User code has run over the event, if there is any. */
-  #isPrepared(event: LaneEvent): boolean {
-    return this.#userStage === undefined || event.transformed !== undefined
-  }
-
-  #newUserStage(transform: Transform | undefined): UserStage | undefined {
-    if (transform === undefined) return undefined
-    return new UserStage({ transform, queue: this.#queue, payloads: this.#payloads, onDone: () => this.pump() })
-  }
-
-  /** Discards results of the old code for events that are not yet sent. */
-  #replaceUserStage(transform: Transform | undefined): void {
-    if (transform === undefined && this.#userStage === undefined) return
-    this.#userStage?.close()
-    this.#userStage = this.#newUserStage(transform)
-    const transforming: LaneEvent[] = []
-    for (const event of this.#queue.unfinished) {
-      if (event.payload === undefined || event.state === 'sending') continue
-      this.#payloads.setTransformed(event, undefined)
-      this.#userStage?.add(event)
-      if (event.state === 'transforming') transforming.push(event)
-    }
-    if (this.#userStage === undefined) this.#queue.putBackTransforming(transforming)
+  async #prepare(event: LaneEvent): Promise<boolean> {
+    return (await this.#preparation.prepare(event)) && !this.#isStopped
   }
 
   #situation(): LaneSituation {
     const { now, monotonic } = this.#moment()
     return {
       isEnabled: this.#disabledSince === undefined,
-      isThrottled: this.#isThrottled,
+      isThrottled: this.isThrottled,
       outage: this.#limits.outage,
       failing: this.#limits.failing,
       nextRetry: this.#queue.nextRetry(),
