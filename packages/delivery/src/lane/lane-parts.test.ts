@@ -178,6 +178,24 @@ test('the position is the lowest event that is not recorded, else where the read
   expect(progress.position()).toEqual(cursor)
 })
 
+test('a reader that goes back: the position goes back with it, and every open event counts', () => {
+  let cursor = { offset: 101, index: 0 }
+  const progress = new Progress(() => cursor)
+  const [open, again] = [eventAt(100), eventAt(50)]
+  progress.add(open)
+  cursor = { offset: 50, index: 0 }
+  expect(progress.position()).toEqual({ offset: 50, index: 0 })
+  progress.add(again)
+  cursor = { offset: 60, index: 0 }
+  expect([progress.position().offset, progress.isOpen(again), progress.isOpen(open)]).toEqual([50, true, true])
+  again.isRecorded = true
+  expect([progress.position().offset, progress.isOpen(again), progress.isOpen(open)]).toEqual([60, false, true])
+  cursor = { offset: 101, index: 0 }
+  expect(progress.position().offset).toBe(100)
+  open.isRecorded = true
+  expect([progress.position().offset, progress.isOpen(open)]).toEqual([101, false])
+})
+
 test('of many attempts the first 5 and the last 15 are kept', () => {
   const attempts: Attempt[] = []
   for (let n = 1; n <= 30; n++)

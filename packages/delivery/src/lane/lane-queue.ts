@@ -3,6 +3,7 @@ import { BlockedEvents } from './blocked-events.ts'
 import { passOver } from './delivery-history.ts'
 import { KeyOrder } from './key-order.ts'
 import type { LaneEvent } from './lane-event.ts'
+import { isBefore } from './position.ts'
 
 /** How many loaded events the search for unloaded ones may skip. */
 const MAX_PASSED_OVER = 64
@@ -209,9 +210,5 @@ function firstReady(queue: Queue<LaneEvent>): LaneEvent | undefined {
 
 function goesBefore(a: LaneEvent, b: LaneEvent): boolean {
   const isReplay = a.replayed !== undefined
-  return isReplay === (b.replayed !== undefined) ? isBefore(a, b) : !isReplay
-}
-
-function isBefore(a: LaneEvent, b: LaneEvent): boolean {
-  return a.partition === b.partition && (a.offset < b.offset || (a.offset === b.offset && a.index < b.index))
+  return isReplay === (b.replayed !== undefined) ? a.partition === b.partition && isBefore(a, b) : !isReplay
 }

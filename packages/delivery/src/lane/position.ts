@@ -3,3 +3,8 @@ export interface Position {
   readonly offset: number
   readonly index: number
 }
+
+/** Whether a place comes before another one of its stream. */
+export function isBefore(a: Position, b: Position): boolean {
+  return a.offset < b.offset || (a.offset === b.offset && a.index < b.index)
+}

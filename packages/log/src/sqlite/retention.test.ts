@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ManualClock } from '@millrace/std'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -112,6 +112,24 @@ describe('retention', () => {
     }
     await log.retain(0, 3, 0)
     expect(await notesIn(log)).toEqual([])
+  })
+
+  test.each([
+    ['not open', false, 100],
+    ['open', true, 16_384],
+  ])('a finished segment that is found damaged hides no other one; its file is %s', async (_, isOpen, bytesLeft) => {
+    const { directory, clock, open } = fourSegments()
+    await using log = await open()
+    if (isOpen) await log.get(0, [0])
+    truncateSync(join(directory, '0.db'), bytesLeft)
+    for (const finishedBefore of [1, 2]) {
+      await log.retain(0, finishedBefore, KEEP)
+      await clock.advance(KEEP)
+      await log.retain(0, finishedBefore, KEEP)
+      expect(log.damaged()).toEqual([{ from: 0, to: 1 }])
+      expect(await notesIn(log)).toEqual(['1', '2', '3'].slice(finishedBefore - 1))
+    }
+    expect(segmentFiles(directory).slice(0, 2)).toEqual(['2.db', '3.db'])
   })
 
   test('knows over a restart since when a segment is finished', async () => {

@@ -1,6 +1,7 @@
 import {
   type DeadLetterRow,
   INTERNAL_ERROR,
+  isBefore,
   JUDGED_ANSWER_BYTES,
   Lane,
   type LaneClient,
@@ -18,7 +19,6 @@ import type { ConfiguredDestination } from '../following/configuration.ts'
 import { replayLetter } from '../jobs/replay-letter.ts'
 import type { ReplayedEvent } from '../jobs/replayed-event.ts'
 import { Feed } from '../reading/feed.ts'
-import { isBefore } from '../reading/position-order.ts'
 import { acceptedEvents, storedPayloads } from '../reading/stored-payloads.ts'
 import { UntakenEvents } from '../reading/untaken-events.ts'
 import { filterReason } from '../stages/filters.ts'

@@ -1,6 +1,6 @@
 import { type DeliveryStore, LaneEvent, type Replayed, UNCLEAN_WITHIN_MS, type UnderWay } from '@millrace/delivery'
 import type { Clock, Logger } from '@millrace/std'
-import type { OfferedEvent } from '../reading/feed.ts'
+import type { OfferedEvent } from '../reading/offered-event.ts'
 import type { DestinationDelivery } from './destination-delivery.ts'
 
 /**

@@ -1,7 +1,7 @@
 import { type JourneyWrite, type Lane, LaneEvent, REPLAY_STREAM } from '@millrace/delivery'
 import { hash53, type StoredEvent } from '@millrace/protocol'
 import type { ConfiguredDestination } from '../following/configuration.ts'
-import { keySeeds } from '../reading/feed.ts'
+import { keySeeds } from '../reading/event-intake.ts'
 import type { SelectedEvent } from './scan-calls.ts'
 
 /** Maximum of replayed payloads in a lane: the rest of its memory is for live traffic. */

@@ -25,17 +25,19 @@ test('a shard that has read further than a connection begins reads the range aga
   expect(sink.messageIds.filter((id) => !id.startsWith('known'))).toEqual(['new-1', 'new-2', 'new-3', 'new-4'])
 })
 
-test('a range that is read again survives a crash: nothing of it is lost', async () => {
-  const { run, sink } = await PipelineUnderTest.withSink(({ event }) => (event.messageId === 'new-1' ? 'hang' : 200), {
-    sources: ['s1'],
-  })
-  await using _ = run
+test.each([
+  ['that was new', 'new-1'],
+  ['that was taken before the reader went back', 'known-2'],
+])('a range that is read again survives a crash while an event %s has no outcome: nothing is lost', async (_, open) => {
+  const { run, sink } = await PipelineUnderTest.withSink(200, { sources: ['s1'] })
+  await using _run = run
+  sink.answer = ({ event }) => (event.messageId === open || event.messageId.startsWith('new') ? 'hang' : 200)
   run.sources.set('s2', { id: 's2', name: 's2', type: 'cloud', partition: 0 })
   await run.configure()
   const end = run.log.end(0)
   for (const n of [1, 2]) {
-    await run.accept([track(`new-${n}`, 'u')], { source: 's2' })
-    await run.accept([track(`known-${n}`, 'u')])
+    await run.accept([track(`new-${n}`, `u-${n}`)], { source: 's2' })
+    await run.accept([track(`known-${n}`, `u-${n}`)])
   }
   await run.settle()
   run.connect('s2', 'd1')
@@ -48,6 +50,6 @@ test('a range that is read again survives a crash: nothing of it is lost', async
   sink.answer = () => 200
   await run.crash()
   expect(sink.messageIds.filter((id) => id === 'known-1')).toHaveLength(1)
-  expect(await run.outcome('new-1')).toBe('delivered')
-  expect(await run.outcome('new-2')).toBe('delivered')
+  for (const id of ['known-1', 'known-2', 'new-1', 'new-2'])
+    expect([id, await run.outcome(id)]).toEqual([id, 'delivered'])
 })

@@ -1,5 +1,4 @@
-import type { Position } from '@millrace/delivery'
-import { isBefore } from './position-order.ts'
+import { isBefore, type Position } from '@millrace/delivery'
 
 /**
  * A range of the log that a reader passed before it knew of some connections. It reads the range again, and takes only the

@@ -106,6 +106,21 @@ describe('a closed segment that', () => {
     }
   }
 
+  test('is damaged like its neighbour has a range of its own, whichever is found first', async () => {
+    const firsts = original.files.slice(1, 4).map((file) => Number.parseInt(file, 10))
+    const ranges = [0, 1].map((i) => ({ from: firsts[i]!, to: firsts[i + 1]! }))
+    for (const order of [
+      [0, 1],
+      [1, 0],
+    ]) {
+      const directory = folders.copy(original.directory)
+      for (const file of original.files.slice(1, 3)) truncateSync(join(directory, file), PAGE)
+      await using log = await openLog(directory, SMALL_SEGMENTS)
+      for (const i of order) expect(await log.get(0, [firsts[i]!])).toEqual([undefined])
+      expect(log.damaged()).toEqual(ranges)
+    }
+  })
+
   test('has one byte of a record changed is set aside when that record is read', async () => {
     const file = original.files[1]!
     for (const read of ['read', 'get'] as const) {

@@ -1,9 +1,19 @@
-import { existsSync, renameSync, rmSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Offset } from '../../event-log.ts'
 
 export function segmentPath(directory: string, first: Offset): string {
   return join(directory, `${first}.db`)
+}
+
+/** First offsets of the segments that a directory has now, oldest first. */
+export function segmentsIn(directory: string, ending: '.db' | '.db.damaged' = '.db'): Offset[] {
+  return readdirSync(directory)
+    .filter((name) => name.endsWith(ending))
+    .map((name) => name.slice(0, -ending.length))
+    .filter((first) => /^\d+$/.test(first))
+    .map(Number)
+    .sort((a, b) => a - b)
 }
 
 /** Files beside a database that is open or was not closed. */

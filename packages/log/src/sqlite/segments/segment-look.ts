@@ -1,17 +1,9 @@
-import { readdirSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
 import type { Offset } from '../../event-log.ts'
 import { guardDamage } from './damaged-segment.ts'
 import { hasWal, inodeOf, isBlank, PAGE_BYTES } from './segment-files.ts'
-
-/** First offsets of the segments that a directory has now, oldest first. */
-export function segmentsIn(directory: string): Offset[] {
-  return readdirSync(directory)
-    .flatMap((name) => /^(\d+)\.db$/.exec(name)?.[1] ?? [])
-    .map(Number)
-    .sort((a, b) => a - b)
-}
 
 /** The segments, oldest first, that may hold records from an offset on. */
 export function segmentsFrom(firsts: readonly Offset[], from: Offset): readonly Offset[] {

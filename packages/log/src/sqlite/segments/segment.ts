@@ -71,17 +71,13 @@ export class Segment {
   static openForWriting(directory: string, first: Offset): Segment {
     const path = segmentPath(directory, first)
     refuseEmptied(path)
-    return guardDamage(path, () => {
-      const database = new DatabaseSync(path, { timeout: 5_000 })
-      try {
+    return guardDamage(path, () =>
+      withDatabase(new DatabaseSync(path, { timeout: 5_000 }), (database) => {
         database.exec('PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0')
         createTables(database)
         return new Segment(path, first, database, true)
-      } catch (error) {
-        database.close()
-        throw error
-      }
-    })
+      }),
+    )
   }
 
   /** Opens a read-only segment. */
@@ -90,7 +86,12 @@ export class Segment {
     const location = pathToFileURL(path)
     // The file is complete and read-only: SQLite needs no locks and no side files.
     location.search = '?immutable=1'
-    return guardDamage(path, () => new Segment(path, first, new DatabaseSync(location, { readOnly: true }), false))
+    return guardDamage(path, () =>
+      withDatabase(
+        new DatabaseSync(location, { readOnly: true }),
+        (database) => new Segment(path, first, database, false),
+      ),
+    )
   }
 
   /** The streams that have a table. */
@@ -250,5 +251,15 @@ export class Segment {
       const events = eventCount(header) - (duplicates?.length ?? 0) / 2
       addToTally(into, header.sourceId, events, bytes.length)
     }
+  }
+}
+
+/** @returns what `make` made of the database, which is closed if that fails. */
+function withDatabase<T>(database: DatabaseSync, make: (database: DatabaseSync) => T): T {
+  try {
+    return make(database)
+  } catch (error) {
+    database.close()
+    throw error
   }
 }
