@@ -39,7 +39,7 @@ export class BackReader {
   #readSegment(first: Offset, wanted: WantedRecords): readonly EncodedRecord[] {
     const path = segmentPath(this.#directory, first)
     try {
-      // Passes damage over; the log thread finds it and sets the segment aside.
+      // Passes damage over: readers that deliver find it, and the log thread sets the segment aside.
       return lookInto(path, (database) => new SegmentReads(database).read(wanted).records) ?? []
     } catch (error) {
       if (error instanceof DamagedSegmentError) return []

@@ -42,6 +42,8 @@ export type LogCalls = {
   deletedBefore(nothing: undefined): Offset
   oldestUnit(nothing: undefined): OffsetRange | undefined
   oldest(partition: number): { offset: Offset; acceptedAt: number } | undefined
+  /** Reads the whole segment with this offset, and sets it aside if it is damaged. */
+  inspect(offset: Offset): void
   retain(request: { finishedBefore: Offset; keepMs: number; now: number }): void
   sizeBytes(nothing: undefined): number
   closeNewest(nothing: undefined): Offset

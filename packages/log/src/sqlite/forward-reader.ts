@@ -68,6 +68,11 @@ export class ForwardReader {
     return { records, next: isWhole ? Math.max(from, end) : records.at(-1)!.offset + 1 }
   }
 
+  /** Closes the current file if it was deleted, which frees its space. */
+  releaseDeleted(): void {
+    this.#look.releaseDeleted()
+  }
+
   /** Closes the current file, so that deleting it frees its space. Call it before a pause. */
   release(): void {
     this.#look.release()

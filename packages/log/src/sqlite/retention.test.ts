@@ -165,6 +165,37 @@ describe('retention', () => {
   })
 })
 
+test('an empty segment that is opened again serves what is appended to it, in every partition', async () => {
+  const directory = folders.create()
+  const open = () => openLog(directory, { partitions: 4, clock: new ManualClock(START) })
+  {
+    await using log = await open()
+    await log.append(3, 'live', testRecord('source-a', 'old'), { attempt: 'exit' })
+  }
+  {
+    // Remembered keys move into the newest segment, which has no record.
+    await using log = await open()
+    for (let partition = 0; partition < 4; partition++) await log.retain(partition, 1, 0)
+  }
+  await using log = await open()
+  await log.append(3, 'live', testRecord('source-a', 'new'))
+  const { records } = await log.read(3, 'live', 0, 1_000)
+  expect(records.map(noteOf)).toEqual(['new'])
+  expect(await log.oldest(3)).toMatchObject({ offset: 1 })
+  expect([...(await log.tally(3, 'live', { from: 0, to: 9 })).keys()]).toEqual(['source-a'])
+})
+
+test('a damaged segment that was set aside does not make deleted offsets look kept', async () => {
+  const { directory, open } = fourSegments()
+  await using log = await open()
+  truncateSync(join(directory, '0.db'), 100)
+  expect(await notesIn(log)).toEqual(['1', '2', '3'])
+  expect(await log.deletedBefore()).toBe(0)
+  await log.retain(0, 3, 0)
+  expect(await notesIn(log)).toEqual(['3'])
+  expect(await log.deletedBefore()).toBe(3)
+})
+
 describe('a jump of the wall clock', () => {
   for (const jump of [2 * HOUR, KEEP, -2 * HOUR, -KEEP]) {
     test(`of ${jump / HOUR} hours suspends retention for 24 h`, async () => {

@@ -251,9 +251,9 @@ export class SqliteEventLog implements EventLog, LogWriter {
     return { directory: this.#directory, ends: this.#sharedEnds.memory, ring: this.#ring.memory, commits, port: port2 }
   }
 
-  /** Reads the records at an offset that another thread could not read, so that damage is found and set aside. */
-  async inspect(offset: Offset): Promise<void> {
-    for (let partition = 0; partition < this.partitions; partition++) await this.get(partition, [offset])
+  /** Reads the segment in which another thread could not read a record, so that damage is found and it is set aside. */
+  inspect(offset: Offset): Promise<void> {
+    return this.#thread.call('inspect', offset)
   }
 
   /** Closes the newest segment. @returns the first offset of the next one. */

@@ -21,6 +21,8 @@ import { SharedCommits } from './shared-commits.ts'
 
 /** A read that begins this near to the end follows the log; others are of readers that fell behind. */
 const NEAR_OFFSETS = 10_000
+/** A deleted segment keeps its space on disk for at most this long. */
+const RELEASE_MS = 10_000
 
 /** What `SqliteEventLog.share` gives to a thread; the port moves to it. */
 export interface SharedLog {
@@ -50,6 +52,7 @@ export class ThreadEventLog implements LogReader {
   readonly #commitListeners = new Set<(partition: number, stream: Stream) => void>()
   readonly #damageListeners = new Set<(partition: number, range: OffsetRange) => void>()
   readonly #told: Offset[]
+  readonly #releasing: NodeJS.Timeout
   #isClosed = false
 
   /**
@@ -71,6 +74,7 @@ export class ThreadEventLog implements LogReader {
     this.#older = new ForwardReader(directory, onDamage)
     this.#back = new BackReader(directory)
     this.#told = this.#streams().map(({ partition, stream }) => this.#ends.end(partition, stream))
+    this.#releasing = setInterval(() => this.releaseDeleted(), RELEASE_MS).unref()
     void this.#tellOfCommits()
   }
 
@@ -126,8 +130,14 @@ export class ThreadEventLog implements LogReader {
     for (const listener of this.#damageListeners) listener(partition, range)
   }
 
+  /** Closes files that were deleted, which frees their space. Called every 10 s. */
+  releaseDeleted(): void {
+    for (const reader of [this.#newest, this.#older]) reader.releaseDeleted()
+  }
+
   close(): void {
     this.#isClosed = true
+    clearInterval(this.#releasing)
     this.#port.close()
     this.#newest.release()
     this.#older.release()

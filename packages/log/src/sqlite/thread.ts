@@ -39,6 +39,7 @@ answerCalls<ThreadFunctions>({
   },
   deletedBefore: () => segments.deletedBefore(),
   oldestUnit: () => segments.oldestClosed(),
+  inspect: (offset) => segments.inspect(offset),
   retain: ({ finishedBefore, keepMs, now }) => segments.retain(finishedBefore, keepMs, now),
   sizeBytes: () => segments.sizeBytes(),
   closeNewest: () => segments.closeNewest(),

@@ -23,8 +23,10 @@ export class CheckpointQueue {
       if (this.#list.entries.includes(entry)) this.#becomeClosed(entry)
     }
     this.#background.start(entry.path, onDone, () => {
-      if (entry.state === 'closing') this.#setAsideIfDamaged(entry)
-      if (entry.state === 'closed' || !this.#list.entries.includes(entry)) this.startNext()
+      // A read may have set it aside meanwhile.
+      const isListed = () => this.#list.entries.includes(entry)
+      if (entry.state === 'closing' && isListed()) this.#setAsideIfDamaged(entry)
+      if (entry.state === 'closed' || !isListed()) this.startNext()
     })
   }
 

@@ -93,7 +93,7 @@ export class SegmentList implements StoredKeys {
   read(stream: StreamNumber, from: Offset, maxBytes: number): { records: EncodedRecord[]; next: Offset } {
     for (let at = this.#entryIndexOf(from); at < this.#entries.length; at++) {
       const entry = this.#entries[at]!
-      if (entry.streams?.has(stream) === false) continue
+      if (isWithout(entry, [stream])) continue
       const range = { from: Math.max(from, entry.first), to: this.endOf(at) }
       const records = this.guarded(entry, (segment) => segment.read(stream, range, maxBytes))
       if (records === 'damaged') return this.read(stream, from, maxBytes)
@@ -114,7 +114,7 @@ export class SegmentList implements StoredKeys {
     // A copy: a damaged one leaves the list.
     for (const entry of this.#entries.slice(this.#entryIndexOf(range.from))) {
       if (entry.first >= range.to) break
-      if (entry.streams?.has(stream) === false) continue
+      if (isWithout(entry, [stream])) continue
       this.guarded(entry, (segment) => segment.tally(stream, range, tally))
     }
     return tally
@@ -123,7 +123,7 @@ export class SegmentList implements StoredKeys {
   oldest(partition: number): { offset: Offset; acceptedAt: number } | undefined {
     const streams = STREAMS.map((stream) => streamNumber(partition, stream))
     for (const entry of [...this.#entries]) {
-      if (entry.streams?.isDisjointFrom(new Set(streams)) === true) continue
+      if (isWithout(entry, streams)) continue
       const record = this.guarded(entry, (segment) => segment.firstRecord(partition))
       if (record !== undefined && record !== 'damaged') {
         return { offset: record.offset, acceptedAt: decodeRecord(record.bytes).header.acceptedAt }
@@ -144,6 +144,12 @@ export class SegmentList implements StoredKeys {
       const entries = this.guarded(entry, (segment) => segment.attemptEntries())
       return entries === 'damaged' ? [] : entries
     })
+  }
+
+  /** Reads every record of the segment with this offset: damage anywhere in it sets it aside. */
+  inspect(offset: Offset): void {
+    const entry = this.#entries[this.#entryIndexOf(offset)]
+    if (entry !== undefined && entry.first <= offset) this.guarded(entry, (segment) => segment.inspect())
   }
 
   sizeBytes(): number {
@@ -221,6 +227,11 @@ export class SegmentList implements StoredKeys {
 }
 
 const MAX_OPEN_CLOSED_SEGMENTS = 8
+
+/** Whether a segment certainly has no record of these streams. One that is written may get some at any time. */
+function isWithout({ state, streams }: SegmentEntry, wanted: readonly StreamNumber[]): boolean {
+  return state === 'closed' && streams !== undefined && !wanted.some((stream) => streams.has(stream))
+}
 
 export interface SegmentListOptions {
   /** Created if missing. */

@@ -49,6 +49,11 @@ export class SegmentLook implements Disposable {
     }
   }
 
+  /** Closes the connection if its segment was deleted, which frees the space. */
+  releaseDeleted(): void {
+    if (this.#held !== undefined && this.#held.inode !== inodeOf(this.#held.path)) this.release()
+  }
+
   /** Closes the connection; the next read opens it again. */
   release(): void {
     const held = this.#held

@@ -181,6 +181,16 @@ export class Segment {
     })
   }
 
+  /** Reads every record. @throws DamagedSegmentError */
+  inspect(): void {
+    guardDamage(this.path, () => {
+      for (const stream of this.#streams.numbers) {
+        const rows = this.#streams.range(stream)?.iterate(this.first, this.first + SEGMENT_OFFSETS) ?? []
+        for (const row of rows) this.#checked(row)
+      }
+    })
+  }
+
   /** The first record of a partition. @throws DamagedSegmentError */
   firstRecord(partition: number): EncodedRecord | undefined {
     return guardDamage(this.path, () => {

@@ -75,14 +75,20 @@ export class Segments {
     return this.#list.oldest(partition)
   }
 
+  inspect(offset: Offset): void {
+    this.#list.inspect(offset)
+  }
+
   sizeBytes(): number {
     return this.#list.sizeBytes()
   }
 
-  /** The first offset of the oldest segment, also of a damaged one. */
+  /** The first offset of the oldest segment, or of the damaged ones right before it. */
   deletedBefore(): Offset {
     const { end, entries, damaged } = this.#list
-    return Math.min(end, entries[0]?.first ?? end, damaged[0]?.from ?? end)
+    const oldest = entries[0]?.first ?? end
+    // A damaged file stays for inspection when all around it is deleted.
+    return damaged.reduceRight((first, { from, to }) => (to >= first ? Math.min(first, from) : first), oldest)
   }
 
   /** The oldest segment, once it is closed. */
