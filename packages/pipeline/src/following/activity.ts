@@ -41,17 +41,34 @@ export class Activity {
 
   /**
    * Sources whose connection began before an offset of a partition, and is not among the earlier spans, with its beginning.
+   *
+   * @param takenTo by resource: events before this offset were taken under an earlier span of the connection.
    */
-  begunBefore(earlier: Activity, partition: number, offset: number): Map<string, number> {
+  begunBefore(
+    earlier: Activity,
+    partition: number,
+    offset: number,
+    takenTo: ReadonlyMap<string, number>,
+  ): Map<string, number> {
     const begun = new Map<string, number>()
     for (const [sourceId, spans] of this.#connected) {
       for (const span of spans) {
-        if (span.partition !== partition || span.fromOffset >= offset) continue
+        const from = Math.max(span.fromOffset, takenTo.get(span.resource) ?? 0)
+        if (span.partition !== partition || from >= offset) continue
         if (earlier.#connected.get(sourceId)?.some((known) => isSame(known, span))) continue
-        begun.set(sourceId, Math.min(span.fromOffset, begun.get(sourceId) ?? Number.POSITIVE_INFINITY))
+        begun.set(sourceId, Math.min(from, begun.get(sourceId) ?? Number.POSITIVE_INFINITY))
       }
     }
     return begun
+  }
+
+  /** Resources of connections that are active here up to an offset of a partition, and that end before it in a later activity. */
+  endedBefore(later: Activity, partition: number, offset: number): string[] {
+    return [...this.#connected].flatMap(([sourceId, spans]) => {
+      const active = spans.filter((span) => span.partition === partition && endOf(span) >= offset)
+      const ended = (later.#connected.get(sourceId) ?? []).filter((span) => endOf(span) < offset)
+      return active.filter((span) => ended.some((other) => isSame(other, span))).map(({ resource }) => resource)
+    })
   }
 
   /** The range, split where a connection begins or ends: within a piece the state does not change. */
@@ -78,6 +95,10 @@ export class Activity {
   isDisabled(partition: number, offset: number): boolean {
     return this.#disabled.length > 0 && covers(this.#disabled, partition, offset)
   }
+}
+
+function endOf({ toOffset }: Span): number {
+  return toOffset ?? Number.POSITIVE_INFINITY
 }
 
 function isSame(a: Span, b: Span): boolean {

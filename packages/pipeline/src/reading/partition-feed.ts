@@ -100,7 +100,10 @@ export class PartitionFeed {
     let wentBack = false
     for (const [stream, feed] of this.streams.entries()) {
       const cursor = this.cursor(stream)
-      const begun = activity.begunBefore(earlier, this.partition, cursor.offset)
+      for (const resource of earlier.endedBefore(activity, this.partition, cursor.offset)) {
+        feed.takenTo.set(resource, cursor.offset)
+      }
+      const begun = activity.begunBefore(earlier, this.partition, cursor.offset, feed.takenTo)
       if (begun.size === 0) continue
       feed.again = ReadAgain.of(begun, cursor, feed.again)
       feed.cursor = { offset: Math.min(cursor.offset, ...begun.values()), index: 0 }
@@ -135,6 +138,7 @@ export class PartitionFeed {
       cursor: start(this.partition, stream),
       progress: lane.follow(this.partition, stream, () => this.cursor(stream)),
       again: undefined,
+      takenTo: new Map(),
     }
   }
 }
@@ -155,6 +159,8 @@ interface StreamFeed {
   readonly progress: ReturnType<Lane['follow']>
   /** A range that is read again for connections that began in it. */
   again: ReadAgain | undefined
+  /** By resource of a connection: how far its events were taken before the reader knew that it had ended. */
+  readonly takenTo: Map<string, number>
 }
 
 type Wait = Parameters<Lane['resume']>[0][number]

@@ -53,3 +53,19 @@ test.each([
   for (const id of ['known-1', 'known-2', 'new-1', 'new-2'])
     expect([id, await run.outcome(id)]).toEqual([id, 'delivered'])
 })
+
+test('a connection that is switched off and on before the reader knows repeats nothing', async () => {
+  const { run, sink } = await PipelineUnderTest.withSink(200, { sources: ['s1'], log: new MemoryEventLog() })
+  await using _ = run
+  await run.accept([track('m-0', 'u')])
+  const end = run.log.end(0)
+  for (const n of [1, 2, 3]) await run.accept([track(`m-${n}`, 'u')])
+  await run.settle()
+  for (const isEnabled of [false, true]) {
+    run.connect('s1', 'd1', isEnabled)
+    await run.shard.configure({ configuration: run.configuration(), ends: [end] })
+  }
+  await run.accept([track('m-4', 'u')])
+  await run.settle()
+  expect(sink.messageIds).toEqual(['m-0', 'm-1', 'm-2', 'm-3', 'm-4'])
+})
