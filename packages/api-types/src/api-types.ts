@@ -26,7 +26,7 @@ export type AccessTokenWritten = {
   readonly name: string
   /** At most the role of the request's token. */
   readonly role: 'viewer' | 'editor' | 'admin'
-  /** A time in the future; null: never. */
+  /** A time in the future; null: never. The token ends no later than the request's token. */
   readonly expiresAt?: string | null
 }
 

@@ -64,8 +64,50 @@ test('every setting of every form is in a recorded case, a default also with ano
   expect(missing).toEqual([])
 })
 
+test('a setting that is no host key never reaches the host of a request', async () => {
+  const reached = new Set<string>()
+  for (const slug of Object.keys(ALLOWED)) {
+    if (WITHOUT_CASE.includes(slug)) continue
+    const texts = freeTexts(slug)
+    for (const { event, config } of JSON.parse(
+      readFileSync(path.join(CASES, `${slug}.json`), 'utf8'),
+    ) as RecordedCase[]) {
+      const marked = (names: string[]) => ({
+        ...config,
+        ...Object.fromEntries(names.map((name) => [name, markOf(name)])),
+      })
+      // Where the marks together are no configuration that makes requests, each is tried alone.
+      const together = await requestsOf(catalog, slug, event, marked(texts))
+      const apart = together === undefined ? texts.map((name) => requestsOf(catalog, slug, event, marked([name]))) : []
+      for (const requests of [together, ...(await Promise.all(apart))]) {
+        for (const { endpoint } of (requests ?? []) as { endpoint: string }[]) {
+          const authority = /^https:\/\/([^/?#]*)/i.exec(endpoint)![1]!.toLowerCase()
+          for (const name of texts) if (authority.includes(markOf(name))) reached.add(`${slug}: ${name}`)
+        }
+      }
+    }
+  }
+  expect([...reached].map((each) => `${each} decides the host: add it to HOST_FIELDS`)).toEqual([])
+})
+
 test('entries that need no mapping make a request from their default mappings', () => {
   const ready = Object.keys(ALLOWED).filter((slug) => ALLOWED[slug]!.needsMapping !== true)
   expect(ready).toHaveLength(65)
   for (const slug of ready) expect(existsSync(path.join(CASES, `${slug}.json`)), slug).toBe(true)
 })
+
+/** Settings of any text that are no host keys. */
+function freeTexts(slug: string): string[] {
+  const { config, configSchema } = catalog.describe(typeNameOf(slug))!
+  return Object.entries(configSchema['properties'] as Record<string, JsonObject>)
+    .filter(
+      ([name, { type, enum: choices }]) =>
+        type === 'string' && choices === undefined && !config.hostKeys.includes(name),
+    )
+    .map(([name]) => name)
+}
+
+/** A text that may be a label of a host name. */
+function markOf(setting: string): string {
+  return `mark-of-${setting.toLowerCase().replaceAll(/[^a-z0-9]/g, '-')}`
+}

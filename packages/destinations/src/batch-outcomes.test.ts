@@ -67,6 +67,27 @@ test('Mixpanel: a strict import takes the events that it does not name', () => {
   expect(outcomes('MIXPANEL', requests, 400, 'bad request')).toBeUndefined()
 })
 
+const NO_RECORDS: [title: string, indexes: unknown[]][] = [
+  ['none', []],
+  ['one beyond the batch', [3]],
+  ['one before the batch', [-1]],
+  ['one of the batch and one beyond it', [0, 3]],
+  ['half a record', [0.5]],
+  ['a text', ['0']],
+  ['nothing', [null]],
+]
+
+test.each(NO_RECORDS)('an answer whose refusals name %s says the same about all events of the batch', (_, indexes) => {
+  const mixpanel = requestsOf('MIXPANEL', { projectToken: 'x7Hq2exampleTokenOnly' })
+  const failed = indexes.map((index) => ({ index, field: 'time', message: 'bad' }))
+  expect(outcomes('MIXPANEL', mixpanel, 400, { code: 400, failed_records: failed })).toBeUndefined()
+  const customerio = requestsOf('CUSTOMERIO', { siteId: 's', apiKey: 'x7Hq2-example-key-only' })
+  const errors = indexes.map((batch_index) => ({ batch_index, reason: 'invalid' }))
+  expect(outcomes('CUSTOMERIO', customerio, 207, { errors })).toBeUndefined()
+  const amplitude = requestsOf('AMPLITUDE', { apiKey: 'x7Hq2exampleKeyOnly' })
+  expect(outcomes('AMPLITUDE', amplitude, 400, { events_with_invalid_fields: { time: indexes } })).toBeUndefined()
+})
+
 test('Braze: events that an answer names by list and index are refused, the others are taken', () => {
   const config = { restEndpoint: 'https://rest.iad-01.braze.com', apiKey: 'x7Hq2-example-rest-key' }
   const timestamp = '2026-03-04T09:15:27.120Z'

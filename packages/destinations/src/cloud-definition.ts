@@ -15,6 +15,7 @@ export interface CloudType {
   readonly extraConfig?: readonly string[]
   readonly secretKeys: readonly string[]
   readonly hostKeys?: readonly string[]
+  readonly trustedHostKeys?: readonly string[]
   readonly messageTypes: readonly string[]
   readonly configSchema: JsonObject
   readonly uiConfig: JsonObject
@@ -39,6 +40,7 @@ export function cloudDefinition(type: CloudType): DestinationDefinition {
       commonConfig: COMMON_CONFIG,
       secretKeys: type.secretKeys,
       hostKeys: type.hostKeys ?? [],
+      trustedHostKeys: type.trustedHostKeys ?? [],
       publicKeys: COMMON_CONFIG,
       supportedMessageTypes: { cloud: type.messageTypes },
       supportedConnectionModes: { cordova: ['cloud'], web: ['cloud'], cloud: ['cloud'] },

@@ -35,6 +35,8 @@ export interface DestinationDefinition {
     readonly secretKeys: readonly string[]
     /** Paths of variables that decide the host of requests. */
     readonly hostKeys: readonly string[]
+    /** Variables that list further hosts that may receive secrets, whatever address an event names. */
+    readonly trustedHostKeys?: readonly string[]
     /** Variables that a client may see in /sourceConfig. */
     readonly publicKeys: readonly string[]
     readonly supportedMessageTypes: Readonly<Record<string, readonly string[]>>
@@ -133,8 +135,6 @@ export interface DestinationModule {
   classify?(answer: { status: number; headers: Record<string, string>; body: unknown }): AnswerClass | undefined
   /** Left out where each event travels alone. */
   readonly batches?: RequestBatches
-  /** Further hosts that this configuration trusts with its secrets, whatever address an event names. */
-  trustedHosts?(config: JsonObject): readonly string[]
   /** Set where the code runs elsewhere; then `transform` makes no request. */
   readonly remote?: RemoteCode
   /** Headers made while sending, over the bytes that are sent; not part of the request object. */

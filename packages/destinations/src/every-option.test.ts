@@ -16,7 +16,6 @@ import {
   refusalOf,
   signatureOf,
   tokenGrantOf,
-  trustedHostsOf,
 } from './shield.ts'
 import { typesUnderTest } from './types-under-test.ts'
 
@@ -104,9 +103,7 @@ function effects({ event, now, batch }: DestinationCase, config: JsonObject, mod
   return JSON.stringify([
     made,
     refusalOf(module, event as StoredEvent, config, Date.parse(now ?? '2026-03-04T09:15:31.900Z')),
-    ...[batchLimitsOf, tokenGrantOf, certificateOf, authorizationOf, trustedHostsOf].map((ask) =>
-      attempt(() => ask(module, config)),
-    ),
+    ...[batchLimitsOf, tokenGrantOf, certificateOf, authorizationOf].map((ask) => attempt(() => ask(module, config))),
     requests.map((request) => attempt(() => sent(request, config, module))),
     attempt(() => joined([...requests, ...others], config, module)),
   ])

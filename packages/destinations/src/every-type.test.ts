@@ -85,7 +85,8 @@ describe.each(typesUnderTest)('$folder', ({ folder, destination, definition, cas
       const known = Object.keys(definition.configSchema['properties'] as JsonObject)
       const variables = [...definition.defaultConfig, ...config.extraConfig]
       expect(known.toSorted()).toEqual(variables.toSorted())
-      for (const key of [...config.secretKeys, ...config.hostKeys]) expect(variables).toContain(key.split('.')[0])
+      for (const key of [...config.secretKeys, ...config.hostKeys, ...config.trustedHostKeys!])
+        expect(variables).toContain(key.split('.')[0])
     })
 
     test('every variable of defaultConfig has a field in the form, followed by those of extraConfig', () => {

@@ -7,10 +7,10 @@ export {
   MASK,
   maskConfig,
   secretValues,
-  unmaskConfig,
   withoutMasks,
   withoutSecrets,
 } from './config/secrets.ts'
+export { unmaskConfig } from './config/unmasked-config.ts'
 export type {
   DestinationDefinition,
   DestinationKind,
@@ -50,7 +50,6 @@ export {
   signatureOf,
   supportsType,
   tokenGrantOf,
-  trustedHostsOf,
   wantsEvent,
 } from './shield.ts'
 export { TypesOnDemand } from './types-on-demand.ts'

@@ -196,15 +196,6 @@ export function batchOutcomesOf(
   }
 }
 
-/** Hosts that a configuration trusts with its secrets. @throws DestinationCodeError */
-export function trustedHostsOf(module: DestinationModule, config: JsonObject): readonly string[] {
-  try {
-    return module.trustedHosts?.(config) ?? []
-  } catch (thrown) {
-    throw failureOf(thrown)
-  }
-}
-
 function yesOrNo(value: unknown, what: string): boolean {
   if (typeof value === 'boolean') return value
   throw notWhatItShould(value, what)

@@ -117,6 +117,60 @@ describe('access tokens', () => {
     }
   })
 
+  test('a token that ends makes tokens that end with it or earlier', async () => {
+    await using plane = await TestPlane.open()
+    const at = (seconds: number) => new Date(START + seconds * 1_000).toISOString()
+    const make = async (token: string, expiresAt?: string | null) => {
+      const { status, body } = await plane.send('POST', '/v2/access-tokens', {
+        token,
+        body: { name: 'n', role: 'viewer', ...(expiresAt === undefined ? {} : { expiresAt }) },
+      })
+      expect(status).toBe(200)
+      return body as { token: string; accessToken: { expiresAt: string | null } }
+    }
+    const ending = await make(OWNER_TOKEN, at(60))
+    const ends: [string, string | null | undefined, string | null][] = [
+      [ending.token, undefined, at(60)],
+      [ending.token, null, at(60)],
+      [ending.token, at(61), at(60)],
+      [ending.token, at(59), at(59)],
+      [OWNER_TOKEN, undefined, null],
+      [OWNER_TOKEN, at(61), at(61)],
+    ]
+    for (const [maker, asked, end] of ends) {
+      expect((await make(maker, asked)).accessToken.expiresAt, String(asked)).toBe(end)
+    }
+    const { token } = await make(ending.token)
+    await plane.clock.advance(60_000)
+    expect((await plane.send('GET', '/v2/me', { token })).status).toBe(401)
+  })
+
+  test('a token revokes itself and tokens of its role or below, never one of a higher role', async () => {
+    await using plane = await TestPlane.open()
+    const { token: adas } = await plane.ok('POST', '/v2/users', { email: 'ada@cinema.example', role: 'editor' })
+    const make = async (role: string) =>
+      (await plane.send('POST', '/v2/access-tokens', { token: adas, body: { name: role, role } })).body
+    const [viewer, other, editor] = [await make('viewer'), await make('viewer'), await make('editor')]
+    const revoke = async (token: string, { accessToken: { id } }: typeof viewer) => {
+      const { status, body } = await plane.send('DELETE', `/v2/access-tokens/${id}`, { token })
+      return body === undefined ? status : [status, body.error]
+    }
+    expect(await revoke(viewer.token, editor)).toEqual([403, 'Forbidden'])
+    expect((await plane.send('GET', '/v2/me', { token: editor.token })).status).toBe(200)
+    expect(await revoke(viewer.token, other)).toBe(204)
+    expect(await revoke(viewer.token, viewer)).toBe(204)
+    expect(await revoke(adas, await make('viewer'))).toBe(204)
+    expect(await revoke(adas, editor)).toBe(204)
+    const made = await make('editor')
+    // Their user is a viewer now, so no token of theirs can do more than another.
+    const { users } = await plane.ok('GET', '/v2/users')
+    const { id } = users.find(({ email }: { email: string }) => email === 'ada@cinema.example')
+    const lowered = await make('viewer')
+    await plane.ok('PATCH', `/v2/users/${id}`, { role: 'viewer' })
+    expect(await revoke(lowered.token, made)).toBe(204)
+    expect(await revoke(OWNER_TOKEN, lowered)).toBe(204)
+  })
+
   test('what each role may do', async () => {
     await using plane = await TestPlane.open()
     const source = await plane.source()

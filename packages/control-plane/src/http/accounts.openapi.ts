@@ -71,12 +71,17 @@ export const TOKENS_IN_WORDS: Record<'list' | 'create' | 'remove', RouteDescript
   remove: {
     tag: 'Accounts',
     summary: 'Revoke an access token',
-    details: 'Your own; an admin may revoke any. The token is refused from the next request on.',
+    details:
+      'Your own, of at most the role of your token; an admin may revoke any. The token is refused from the next request on.',
     access: 'token',
     requestHeaders: { 'If-Match': Type.String() },
     answers: {
       204: { text: 'Revoked.' },
-      ...refusals({ 404: [`Access token with id ${token.id} not found`], 412: ['Resource has changed'] }),
+      ...refusals({
+        403: ['Forbidden'],
+        404: [`Access token with id ${token.id} not found`],
+        412: ['Resource has changed'],
+      }),
     },
   },
 }

@@ -225,11 +225,14 @@ describe('apply', () => {
     ])
   })
 
-  test('another host with masks drops the saved secrets, and plan and apply say so', async () => {
+  test.each([
+    ['another host with masks', { webhookUrl: 'https://elsewhere.example/in' }],
+    ['a host that may also receive the secrets', { allowedHosts: ['elsewhere.example'] }],
+  ])('%s drops the saved secrets, and plan and apply say so', async (_, changed) => {
     await using plane = await TestPlane.open()
     await applied(plane, cinema())
     const document = cinema('********')
-    document.destinations['booking-hook'].config.webhookUrl = 'https://elsewhere.example/in'
+    Object.assign(document.destinations['booking-hook'].config, changed)
     const warning = 'booking-hook: The saved secrets were removed because the host has changed'
     const planned = await plane.send('POST', '/v2/config/plan', { body: { document } })
     expect(planned.headers['x-millrace-warning']).toBe(warning)

@@ -307,6 +307,39 @@ describe('destinations', () => {
       hasWarning ? 'The saved secrets were removed because the host has changed' : undefined,
     )
   })
+
+  const trusting = (...allowedHosts: string[]) => ({ ...SECRET_CONFIG, allowedHosts })
+  const TRUST_CASES: { title: string; after: string[]; keeps: boolean }[] = [
+    {
+      title: 'one more host that may receive the secrets removes them',
+      after: ['a.example', 'b.example'],
+      keeps: false,
+    },
+    { title: 'another host in the list removes them', after: ['b.example'], keeps: false },
+    { title: 'fewer hosts in the list keep them', after: [], keeps: true },
+    { title: 'the same host in other letters keeps them', after: ['A.example'], keeps: true },
+  ]
+  test.each(TRUST_CASES)('$title, also for an editor', async ({ after, keeps }) => {
+    await using plane = await TestPlane.open()
+    const { id, config } = await plane.destination({ config: trusting('a.example') })
+    const answer = await plane.send('PATCH', `/v2/destinations/${id}`, {
+      token: await plane.token('editor'),
+      body: { config: { ...(config as object), allowedHosts: after } },
+    })
+    expect(answer.status).toBe(200)
+    expect(plane.plane.destinations.get(id).config).toEqual(
+      keeps
+        ? trusting(...after)
+        : {
+            webhookUrl: 'https://desk@hooks.cinema.example/in',
+            headers: [{ from: 'X-Desk', to: '3' }],
+            allowedHosts: after,
+          },
+    )
+    expect(answer.headers['x-millrace-warning']).toBe(
+      keeps ? undefined : 'The saved secrets were removed because the host has changed',
+    )
+  })
 })
 
 describe('connections', () => {

@@ -10,7 +10,7 @@ import { ACCESS_TOKEN_WRITTEN } from './account-schemas.ts'
 import type { AccessToken, User } from './accounts.ts'
 import type { Actor } from './actor.ts'
 import type { Author } from './author.ts'
-import { isAtLeast } from './role.ts'
+import { isAtLeast, lowerRole } from './role.ts'
 
 const MEMBERS = membersOf(ACCESS_TOKEN_WRITTEN)
 
@@ -38,13 +38,14 @@ export class AccessTokens {
     return this.#workspace.state.accounts.users.get(userId)!
   }
 
-  /** Creates a token for the author, with at most the role of the request. */
+  /** Creates a token for the author, with at most the role and the lifetime of the request's token. */
   create(by: Author, actor: Actor, written: JsonObject): Promise<NewAccessToken> {
     return this.#workspace.change(by, ({ accounts, at }) => {
       const name = readName(written, undefined)
       refuseUnknownMembers(written, MEMBERS)
       const role = readRole(written, undefined)
-      const expiresAt = readExpiry(written, this.#workspace.clock.now())
+      const asked = readExpiry(written, this.#workspace.clock.now())
+      const expiresAt = earlierEnd(asked, actor.token.expiresAt)
       if (!isAtLeast(actor.role, role)) throw new ApiError('forbidden', 'Forbidden')
       // The user may have been removed since the request arrived.
       if (!accounts.users.has(actor.user.id)) throw new ApiError('forbidden', 'Forbidden')
@@ -61,11 +62,12 @@ export class AccessTokens {
     })
   }
 
-  /** @throws ApiError 404 also for another user's token that the author must not see. */
+  /** @throws ApiError 404 also for another user's token that the author must not see; 403 for one of a higher role. */
   remove(by: Author, actor: Actor, id: string, { ifMatch }: Condition = {}): Promise<void> {
     return this.#workspace.change(by, ({ accounts }) => {
       const token = accounts.tokens.get(id)
       if (token === undefined || !mayManage(actor, token)) throw notFound('Access token', id)
+      if (!mayRevoke(actor, token)) throw new ApiError('forbidden', 'Forbidden')
       refuseUnlessTagged(accessTokenTag(token), ifMatch)
       const changes = [{ kind: 'access-token', id, value: undefined }] as const
       return { changes, audit: [deleted('access-token', id)], result: undefined }
@@ -102,6 +104,16 @@ export function newAccessToken(
 
 function mayManage({ role, user }: Actor, token: AccessToken): boolean {
   return role === 'admin' || token.userId === user.id
+}
+
+/** Whether a token that may be managed is the one of the request, or can do no more than that. */
+function mayRevoke({ role, user, token: own }: Actor, token: AccessToken): boolean {
+  return role === 'admin' || token.id === own.id || isAtLeast(role, lowerRole(token.role, user.role))
+}
+
+/** null: never. */
+function earlierEnd(a: number | null, b: number | null): number | null {
+  return a === null || b === null ? (a ?? b) : Math.min(a, b)
 }
 
 function readExpiry(written: JsonObject, now: number): number | null {

@@ -13,7 +13,10 @@ export const ACCESS_TOKEN_WRITTEN = named(
     name: NAME,
     role: oneOf(ROLES, { description: "At most the role of the request's token." }),
     expiresAt: Type.Optional(
-      Type.Union([Type.String(), Type.Null()], { default: null, description: 'A time in the future; null: never.' }),
+      Type.Union([Type.String(), Type.Null()], {
+        default: null,
+        description: "A time in the future; null: never. The token ends no later than the request's token.",
+      }),
     ),
   }),
 )

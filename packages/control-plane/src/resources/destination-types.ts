@@ -3,9 +3,6 @@ import type { JsonObject } from '@millrace/protocol'
 export interface DestinationTypeDefinition {
   readonly displayName: string
   readonly config: {
-    /** Members of a config that determine the host of requests. */
-    readonly hostKeys: readonly string[]
-    readonly secretKeys: readonly string[]
     /** By class: `cordova`, `web`, `cloud`. */
     readonly supportedSourceTypes: readonly string[]
   }
@@ -37,13 +34,13 @@ export interface DestinationTypes {
   maskConfig(definition: DestinationTypeDefinition, config: JsonObject): JsonObject
   /**
    * The config to save when `written` replaces `saved`: masks take the saved values. The result lists masks without a
-   * saved value, as JSON pointers.
+   * saved value, as JSON pointers, and says whether saved secrets could reach another host than so far.
    */
   unmaskConfig(
     definition: DestinationTypeDefinition,
     written: JsonObject,
     saved: JsonObject | undefined,
-  ): { config: JsonObject; masksWithoutValue: string[] }
+  ): { config: JsonObject; masksWithoutValue: string[]; hasOtherHost: boolean }
   /** A copy of a config without masks in the places of secrets. */
   withoutMasks(definition: DestinationTypeDefinition, config: JsonObject): JsonObject
 }

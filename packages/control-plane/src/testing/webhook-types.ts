@@ -6,8 +6,6 @@ const MASK = '********'
 const webhook: DestinationTypeDefinition = {
   displayName: 'Webhook',
   config: {
-    hostKeys: ['webhookUrl'],
-    secretKeys: ['headers.to', 'signingSecret'],
     supportedSourceTypes: ['cordova', 'web', 'cloud'],
   },
 }
@@ -41,9 +39,16 @@ export const testDestinationTypes: DestinationTypes = {
       if (!values.has(key)) masksWithoutValue.push(path)
       return values.get(key) ?? value
     })
-    return { config, masksWithoutValue }
+    return { config, masksWithoutValue, hasOtherHost: saved !== undefined && hasOtherHost(written, saved) }
   },
   withoutMasks: (_, config) => mapSecrets(config, (value) => (value === MASK ? undefined : value)),
+}
+
+/** Hosts of secrets are those of webhookUrl and allowedHosts. */
+function hasOtherHost(written: JsonObject, saved: JsonObject): boolean {
+  const origin = ({ webhookUrl }: JsonObject) => URL.parse(String(webhookUrl))?.origin
+  const trusted = ({ allowedHosts }: JsonObject) => ((allowedHosts ?? []) as string[]).map((host) => host.toLowerCase())
+  return origin(written) !== origin(saved) || trusted(written).some((host) => !trusted(saved).includes(host))
 }
 
 /** The secrets are signingSecret, the header Authorization and the password in webhookUrl. */

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { JsonObject } from '@millrace/protocol'
 import { ALLOWED } from '../allow-list.ts'
 import { hasLabels } from '../requests/labels.ts'
-import { ADDRESS_FIELDS, SECRET_ADDRESS_SLUGS } from './address-fields.ts'
+import { ADDRESS_FIELDS, HOST_FIELDS, SECRET_ADDRESS_SLUGS } from './address-fields.ts'
 import { typeNameOf } from './entries.ts'
 import { type Entry, type EntryField, PACKAGE_VERSION } from './entry.ts'
 import { fieldSchema } from './field-schema.ts'
@@ -37,7 +37,7 @@ export function catalogDefinition(entry: Entry) {
         ...Object.keys(fields).filter((name) => isSecret(name, fields[name]!)),
         ...(SECRET_ADDRESS_SLUGS.has(slug) ? addressKeys(slug) : []),
       ],
-      hostKeys: [...Object.keys(fields).filter((name) => decidesHost(name, fields[name]!)), ...addressKeys(slug)],
+      hostKeys: [...Object.keys(fields).filter((name) => decidesHost(slug, name, fields[name]!)), ...addressKeys(slug)],
       publicKeys: COMMON_CONFIG,
       supportedMessageTypes: { cloud: MESSAGE_TYPES },
       supportedConnectionModes: { cordova: ['cloud'], web: ['cloud'], cloud: ['cloud'] },
@@ -123,8 +123,8 @@ function isSecret(name: string, { type, format }: EntryField): boolean {
 const HOST_WORDS = /url|uri|host|domain|endpoint|region|instance|stack|pod|datacenter|data_center|server/i
 
 /** @see contracts/destination-catalog.md §7.2 [C37] */
-function decidesHost(name: string, field: EntryField): boolean {
-  if (field.format === 'uri' || field.format === 'hostname') return true
+function decidesHost(slug: string, name: string, field: EntryField): boolean {
+  if (field.format === 'uri' || field.format === 'hostname' || HOST_FIELDS[slug]?.includes(name)) return true
   return (field.type === 'string' || field.type === 'text') && !isSecret(name, field) && HOST_WORDS.test(name)
 }
 

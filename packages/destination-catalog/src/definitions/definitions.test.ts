@@ -150,6 +150,16 @@ describe('definitions', () => {
     expect(config.hostKeys).toEqual(['subscriptions.*.mapping.url'])
     expect(catalog.describe('CATALOG_BRAZE')!.config.hostKeys).toContain('endpoint')
   })
+
+  test.each([
+    ['algolia-insights', 'appId'],
+    ['kevel', 'networkId'],
+    ['singlestore', 'port'],
+    ['adobe-target', 'client_code'],
+    ['1plusx', 'client_id'],
+  ])('%s puts %s into the host of its requests', (slug, name) => {
+    expect(catalog.describe(typeNameOf(slug))!.config.hostKeys).toContain(name)
+  })
 })
 
 function isAtLeast(version: string, bound: readonly [number, number, number]): boolean {

@@ -3,7 +3,8 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { DestinationDefinition } from '../definition.ts'
 import { definition } from '../types/webhook/definition.ts'
-import { isSecretHeader, MASK, maskConfig, secretValues, unmaskConfig, withoutSecrets } from './secrets.ts'
+import { isSecretHeader, MASK, maskConfig, secretValues, withoutSecrets } from './secrets.ts'
+import { unmaskConfig } from './unmasked-config.ts'
 
 /** Another type, with variables in groups. */
 const grouped: DestinationDefinition = {
@@ -136,6 +137,7 @@ describe('secrets in addresses', () => {
     expect(unmasked(`https://${MASK}:${MASK}@host/v2?key=${MASK}&token=${MASK}&token=${MASK}`)).toEqual({
       config: { webhookUrl: 'https://ada:s3cret@host/v2?key=b&token=a&token=c' },
       masksWithoutValue: [],
+      hasOtherHost: false,
     })
     expect(unmasked(`https://eve:${MASK}@host?token=new`).config).toEqual({
       webhookUrl: 'https://eve:s3cret@host?token=new',
@@ -143,6 +145,7 @@ describe('secrets in addresses', () => {
     expect(unmasked(`https://eve:new@host?sig=${MASK}`)).toEqual({
       config: { webhookUrl: `https://eve:new@host?sig=${MASK}` },
       masksWithoutValue: ['/webhookUrl'],
+      hasOtherHost: false,
     })
   })
 
@@ -215,12 +218,12 @@ describe('a config', () => {
   })
 
   test('survives a round trip of its masks', () => {
-    expect(unmaskConfig(definition, masked, config)).toEqual({ config, masksWithoutValue: [] })
+    expect(unmaskConfig(definition, masked, config)).toEqual({ config, masksWithoutValue: [], hasOtherHost: false })
   })
 
   test('gets saved values by the names of headers, from a list into an object too', () => {
     const headers = { AUTHORIZATION: MASK, 'X-Desk': '4' }
-    expect(unmaskConfig(definition, { headers }, config)).toEqual({
+    expect(unmaskConfig(definition, { headers }, config)).toMatchObject({
       config: { headers: { AUTHORIZATION: 'Bearer 7Hq2', 'X-Desk': '4' } },
       masksWithoutValue: [],
     })
@@ -231,7 +234,10 @@ describe('a config', () => {
     ['no longer calls it one', [{ from: 'X-Pin', to: MASK }], '/headers/0/to'],
     ['is an object, which has no word for it', { 'X-Pin': MASK }, '/headers/X-Pin'],
   ])('keeps a saved secret from a mask that %s', (_, headers, path) => {
-    expect(unmaskConfig(definition, { headers }, config)).toEqual({ config: { headers }, masksWithoutValue: [path] })
+    expect(unmaskConfig(definition, { headers }, config)).toMatchObject({
+      config: { headers },
+      masksWithoutValue: [path],
+    })
   })
 
   test('takes a new value where there is no mask', () => {
@@ -302,7 +308,8 @@ describe('a config', () => {
       fc.property(anyConfig, (given) => {
         const config = given as JsonObject
         const shown = maskConfig(definition, config)
-        expect(unmaskConfig(definition, shown, config)).toEqual({ config, masksWithoutValue: [] })
+        const { hasOtherHost: _, ...kept } = unmaskConfig(definition, shown, config)
+        expect(kept).toEqual({ config, masksWithoutValue: [] })
         const places = JSON.stringify({ ...shown, colour: null, webhookUrl: null })
         const open = new Set(openTexts(config))
         for (const secret of secretValues(definition, config)) {

@@ -100,40 +100,6 @@ export function withoutMasks(definition: DestinationDefinition, config: JsonObje
   return mapPlaces(definition, config, ({ value }) => (value === MASK ? undefined : value))
 }
 
-/**
- * The config to save when `written` comes in over `saved`: masks take the saved values, in lists of headers by name.
- *
- * @param saved undefined when there is none, or when its secrets must not be kept.
- * @returns the config, and the paths of masks that stand for nothing: without a saved value, or where it would be no secret
- *   any more, and so be shown to whoever wrote the mask.
- */
-export function unmaskConfig(
-  definition: DestinationDefinition,
-  written: JsonObject,
-  saved: JsonObject | undefined,
-): { config: JsonObject; masksWithoutValue: string[] } {
-  const savedPlaces = new Map<string, SecretPlace>()
-  mapPlaces(definition, saved ?? {}, (place) => {
-    savedPlaces.set(place.key, place)
-    return place.value
-  })
-  const masks = new Set<string>()
-  const config = mapPlaces(definition, written, ({ key, path, value }) => {
-    if (value !== MASK) return value
-    // Of one address several parts may be masks.
-    masks.add(`${path} ${key}`)
-    return savedPlaces.get(key)?.value ?? value
-  })
-  const masksWithoutValue = new Set<string>()
-  const kept = mapPlaces(definition, config, ({ key, path, value, isSecret }) => {
-    const savedPlace = savedPlaces.get(key)
-    if (!masks.has(`${path} ${key}`) || (savedPlace !== undefined && (isSecret || !savedPlace.isSecret))) return value
-    masksWithoutValue.add(path)
-    return MASK
-  })
-  return { config: kept, masksWithoutValue: [...masksWithoutValue] }
-}
-
 /** A place in a config where a secret may stand. */
 export interface SecretPlace {
   /** The same for the same place of another config; of a header, it goes by the lower-case name. */

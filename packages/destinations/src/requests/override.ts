@@ -1,7 +1,7 @@
-import { type JsonObject, type JsonValue, setMember } from '@millrace/protocol'
-import { MASK, mapPlaces, secretValues, valuesAt, withoutSecrets } from '../config/secrets.ts'
+import { type JsonObject, setMember } from '@millrace/protocol'
+import { hasOtherHost } from '../config/other-host.ts'
+import { MASK, mapPlaces, secretValues, withoutSecrets } from '../config/secrets.ts'
 import type { DestinationModule } from '../definition.ts'
-import { trustedHostsOf } from '../shield.ts'
 
 /** A saved config with other values for one run. */
 export interface Override {
@@ -37,7 +37,7 @@ export function overriddenConfig(
   const suppliedSecrets = secretValues(definition, taken).filter((value) => value !== MASK)
   const carrying = unmasked(module, saved, { ...saved, ...taken }, true)
   const told = { suppliedSecrets, unknownKeys }
-  if (!goesElsewhere(module, saved, carrying)) return { config: carrying, ...told, secretsElsewhere: undefined }
+  if (!hasOtherHost(definition, carrying, saved)) return { config: carrying, ...told, secretsElsewhere: undefined }
   const savedSecrets = new Set(secretValues(definition, saved))
   const areCarried = secretValues(definition, carrying).some(
     (value) => savedSecrets.has(value) && !suppliedSecrets.includes(value),
@@ -66,23 +66,4 @@ function unmasked(
     // One that the override calls no secret would be treated as none: sent to any address, and shown.
     return place.isSecret && !(keepsSecrets && isSecret) ? undefined : place.value
   })
-}
-
-/** Whether requests may go to another origin than the saved ones, or take secrets along to hosts not trusted so far. */
-function goesElsewhere(module: DestinationModule, saved: JsonObject, config: JsonObject): boolean {
-  const hasMoved = module.definition.config.hostKeys.some((key) => originsAt(config, key) !== originsAt(saved, key))
-  if (hasMoved || module.trustedHosts === undefined) return hasMoved
-  const trusted = trustedHostsOf(module, saved)
-  return trustedHostsOf(module, config).some((host) => !trusted.includes(host))
-}
-
-function originsAt(config: JsonObject, key: string): string {
-  return [...new Set(valuesAt(config, key).map(originOf))].sort().join(' ')
-}
-
-/** Of an address its origin; of anything else, such as a region, the text itself. */
-function originOf(value: JsonValue | undefined): string {
-  if (typeof value !== 'string') return JSON.stringify(value) ?? ''
-  const origin = URL.parse(value)?.origin
-  return origin === undefined || origin === 'null' ? value : origin
 }

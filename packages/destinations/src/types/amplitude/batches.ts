@@ -25,14 +25,13 @@ export const batches: RequestBatches = {
   },
   outcomes({ status, body }, requests) {
     if (status !== 400 || !isJsonObject(body)) return undefined
-    const refused = new Set([
+    const indexes = [
       ...indexesIn(body['events_with_invalid_fields']),
       ...indexesIn(body['events_with_missing_fields']),
       ...indexesIn(body['events_with_invalid_id_lengths']),
-    ])
-    if (refused.size === 0) return undefined
+    ]
     const counts = requests.map((request) => eventsOf(request).length)
-    return refusedRequests(counts, refused).map((isRefused) => (isRefused ? 'abort' : 'resend'))
+    return refusedRequests(counts, indexes)?.map((isRefused) => (isRefused ? 'abort' : 'resend'))
   },
 }
 
@@ -41,7 +40,7 @@ function eventsOf({ body }: RequestObject): JsonObject[] {
 }
 
 /** From the name of a field to the indexes of events in which it is wrong. */
-function indexesIn(byField: JsonValue | undefined): number[] {
+function indexesIn(byField: JsonValue | undefined): JsonValue[] {
   if (!isJsonObject(byField)) return []
-  return Object.values(byField).flatMap((indexes) => (Array.isArray(indexes) ? indexes.map(Number) : []))
+  return Object.values(byField).flatMap((indexes) => (Array.isArray(indexes) ? indexes : []))
 }

@@ -29,10 +29,9 @@ export const batches: RequestBatches = {
     const errors = isJsonObject(body) ? body['errors'] : undefined
     if (status !== 207 || !Array.isArray(errors)) return undefined
     const indexes = errors.map((error) => (isJsonObject(error) ? error['batch_index'] : undefined))
-    // Which operation is meant is not known: the batch is halved until it is alone.
-    if (!indexes.every((index) => typeof index === 'number')) return undefined
     const counts = requests.map((request) => operationsOf(request).length)
-    return refusedRequests(counts, new Set(indexes)).map((isRefused) => (isRefused ? 'abort' : 'delivered'))
+    // Without a known operation the batch is halved until the refused one is alone.
+    return refusedRequests(counts, indexes)?.map((isRefused) => (isRefused ? 'abort' : 'delivered'))
   },
 }
 

@@ -30,9 +30,9 @@ export const batches: RequestBatches = {
   outcomes({ status, body }, requests) {
     const failed = status === 400 && isJsonObject(body) ? body['failed_records'] : undefined
     if (!Array.isArray(failed)) return undefined
-    const refused = new Set(failed.map((record) => (isJsonObject(record) ? Number(record['index']) : Number.NaN)))
+    const indexes = failed.map((record) => (isJsonObject(record) ? record['index'] : undefined))
     const counts = requests.map((request) => recordsOf(request).length)
-    return refusedRequests(counts, refused).map((isRefused) => (isRefused ? 'abort' : 'delivered'))
+    return refusedRequests(counts, indexes)?.map((isRefused) => (isRefused ? 'abort' : 'delivered'))
   },
 }
 

@@ -27,6 +27,7 @@ export const definition = cloudDefinition({
   ],
   secretKeys: ['headers.to', 'signingSecret', ...OAUTH_SECRET_KEYS, ...TLS_SECRET_KEYS],
   hostKeys: ['webhookUrl', ...OAUTH_HOST_KEYS],
+  trustedHostKeys: ['allowedHosts'],
   messageTypes: ['identify', 'track', 'page', 'screen', 'group', 'alias'],
   configSchema: {
     type: 'object',

@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { isJsonObject, type JsonObject, type StoredEvent, setMember } from '@millrace/protocol'
 import { clientCredentialsGrant, TOKEN_HEADER } from '../../config/oauth.ts'
+import { trustedHosts } from '../../config/other-host.ts'
 import { isSecretHeader } from '../../config/secrets.ts'
 import { certificateFaults, clientCertificate } from '../../config/tls.ts'
 import type { DestinationModule, EventMetadata, TransformContext } from '../../definition.ts'
@@ -25,7 +26,6 @@ export const destination: DestinationModule = {
   certificate: clientCertificate,
   faults: certificateFaults,
   mayHaveCredentials: (url, config) => isTrusted(url, addressOf(config), config),
-  trustedHosts,
   batches: listBatches,
 }
 
@@ -77,10 +77,6 @@ function sign(
   return { 'millrace-signature': `t=${nowSeconds},v1=${digest}` }
 }
 
-function trustedHosts({ allowedHosts }: JsonObject): string[] {
-  return Array.isArray(allowedHosts) ? allowedHosts.map((allowed) => String(allowed).toLowerCase()) : []
-}
-
 function methodOf(given: unknown): string {
   if (given === undefined || given === null || given === '') return 'POST'
   const method = String(given).toUpperCase()
@@ -118,7 +114,7 @@ function isTrusted(endpoint: string, webhookUrl: string, config: JsonObject): bo
   if (endpoint === webhookUrl) return true
   const address = URL.parse(endpoint)
   if (address === null) return false
-  if (trustedHosts(config).some((name) => name === address.host || name === address.hostname)) return true
+  if (trustedHosts(definition, config).some((name) => name === address.host || name === address.hostname)) return true
   const configured = URL.parse(webhookUrl)
   if (configured === null || configured.origin !== address.origin) return false
   if (address.pathname === configured.pathname) return true
