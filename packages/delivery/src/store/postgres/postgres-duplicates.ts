@@ -108,14 +108,20 @@ export class PostgresDuplicates extends PostgresStoredDuplicates implements Dupl
   }
 
   async *keys({ shard, since }: { shard: number; since: number }): AsyncIterable<readonly KeyPart[]> {
-    for (let before = Number.MAX_SAFE_INTEGER; ; ) {
-      const rows = await this.#options.transactions.pool.query<KeyPart & { number: number } & Record<string, unknown>>(
-        KEYS,
-        [shard, before, since],
-      )
-      if (rows.length > 0) yield rows.map(({ kind, lastAt, entries }) => ({ kind, lastAt, entries }))
-      if (rows.length < KEYS_TOGETHER) return
-      before = rows.at(-1)!.number
+    const { transactions, days } = this.#options
+    // The primary key begins with the day: without it each read would go over all days of all shards.
+    for (const { day } of (await days.list('dedup_keys')).toReversed()) {
+      for (let before = Number.MAX_SAFE_INTEGER; ; ) {
+        const rows = await transactions.pool.query<KeyPart & { number: number } & Record<string, unknown>>(KEYS, [
+          day,
+          shard,
+          before,
+          since,
+        ])
+        if (rows.length > 0) yield rows.map(({ kind, lastAt, entries }) => ({ kind, lastAt, entries }))
+        if (rows.length < KEYS_TOGETHER) break
+        before = rows.at(-1)!.number
+      }
     }
   }
 
@@ -139,4 +145,4 @@ const PUT_KEYS = `
   FROM unnest($2::bigint[], $3::text[], $4::bigint[], $5::text[]) AS row(shard, kind, last_at, entries)`
 const KEYS = `
   SELECT number, kind, last_at AS "lastAt", entries FROM dedup_keys
-  WHERE shard = $1 AND number < $2 AND last_at >= $3 ORDER BY number DESC LIMIT ${KEYS_TOGETHER}`
+  WHERE day = $1 AND shard = $2 AND number < $3 AND last_at >= $4 ORDER BY number DESC LIMIT ${KEYS_TOGETHER}`
