@@ -5,14 +5,14 @@ import { BacklogExpiry } from './backlog/backlog-expiry.ts'
 import { waitingBytes, waitingShares } from './backlog/backlog-figures.ts'
 import { LogTallies } from './backlog/log-tallies.ts'
 import { keepReplayed, keepUnfinished } from './backlog/unfinished-records.ts'
-import { type DeliveryDeps, moduleOf } from './delivery/delivery-deps.ts'
+import { type DeliveryDeps, moduleOf, type StartingPoint } from './delivery/delivery-deps.ts'
 import { DestinationDeliveries } from './delivery/destination-deliveries.ts'
 import type { DestinationDelivery } from './delivery/destination-delivery.ts'
 import { shardState } from './delivery/shard-state.ts'
 import type { FoundEvent } from './events/calls.ts'
 import { outcomesNow } from './events/outcomes-now.ts'
 import { type TraceAsked, traceEvents } from './events/traces.ts'
-import type { Configuration, ConfigurationChange } from './following/configuration.ts'
+import type { Configuration, ConfigurationChange, ConfiguredDestination } from './following/configuration.ts'
 import { ConfiguredSources } from './following/configured-sources.ts'
 import { Removals, type Removed } from './following/removals.ts'
 import { Spans } from './following/spans.ts'
@@ -113,9 +113,13 @@ export class Pipeline implements Shard {
     await this.#index.catchUp(log, partitions, indexedTo)
     const places = new StartingPlaces(log, partitions, this.#spans, this.#deps.tallies, positionOf)
     const isOwn = ({ partition }: { readonly partition: number }) => partitions.includes(partition)
+    const starts: [ConfiguredDestination, StartingPoint][] = []
     for (const destination of this.#configuration.destinations.values()) {
       const resumed = await store.outcomes.resume({ destinationId: destination.id, partitions })
-      const from = { start: await places.of(destination.id), resumed }
+      starts.push([destination, { start: await places.of(destination.id), resumed }])
+    }
+    // In one turn: a lane that is open may send, and must know the held sources, the rules and consent before it does.
+    for (const [destination, from] of starts) {
       const delivery = this.#deliveries.open(destination, this.#configuration.revision, from, this.#deps)
       if (recovery?.isOneAtATime === true) delivery.beginAlone()
     }

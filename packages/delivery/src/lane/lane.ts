@@ -145,9 +145,7 @@ export class Lane {
     })
     options.outcomes.onPersisted = () => this.pump()
     options.outcomes.positions = () => this.positions()
-    options.outcomes.onWaitPersisted = (event) => {
-      if (event.payload === undefined) this.#payloads.dropHistory(event)
-    }
+    options.outcomes.onWaitPersisted = (event) => this.#payloads.waitPersisted(event)
   }
 
   // Taking up

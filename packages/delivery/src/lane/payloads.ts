@@ -24,6 +24,8 @@ export class Payloads {
   readonly #options: PayloadsOptions
   #count = 0
   #isLoading = false
+  /** Events whose payload is being read. */
+  readonly #loading = new Set<LaneEvent>()
 
   constructor(options: PayloadsOptions) {
     this.#options = options
@@ -67,6 +69,11 @@ export class Payloads {
     this.countHistory(event)
   }
 
+  /** The wait of an event is on disk with its attempts: they leave memory, unless the event is in memory or will be soon. */
+  waitPersisted(event: LaneEvent): void {
+    if (event.payload === undefined && !this.#loading.has(event)) this.dropHistory(event)
+  }
+
   /** Stores the result of user code beside the payload. */
   setTransformed(event: LaneEvent, transformed: Transformed | undefined): void {
     const { memory } = this.#options
@@ -84,6 +91,7 @@ export class Payloads {
     this.#isLoading = true
     const missing = events.filter(({ payload }) => payload === undefined)
     const attempted = missing.filter(({ history }) => history !== undefined && history.requests === undefined)
+    for (const event of missing) this.#loading.add(event)
     const [payloads, histories] = await Promise.all([
       this.#options.load(missing),
       attempted.length === 0 ? [] : this.#options.loadHistories(attempted),
@@ -92,6 +100,7 @@ export class Payloads {
       await new Promise<void>((resolve) => this.#options.clock.setTimer(resolve, LOAD_AGAIN_MS))
     }
     this.#isLoading = false
+    for (const event of missing) this.#loading.delete(event)
     if (payloads === undefined) return []
     for (const [i, event] of attempted.entries()) {
       if (event.state === 'done' || event.history!.requests !== undefined) continue

@@ -69,3 +69,31 @@ test('a connection that is switched off and on before the reader knows repeats n
   await run.settle()
   expect(sink.messageIds).toEqual(['m-0', 'm-1', 'm-2', 'm-3', 'm-4'])
 })
+
+test('a second new connection repeats nothing of a record that was taken in part', async () => {
+  const options = { sources: ['s1'], log: new MemoryEventLog(), memoryBytes: 1, d1: { delivery: { concurrency: 1 } } }
+  const { run, sink } = await PipelineUnderTest.withSink(200, options)
+  await using _ = run
+  for (const id of ['s2', 's3']) run.sources.set(id, { id, name: id, type: 'cloud', partition: 0 })
+  await run.configure()
+  const ends = [run.log.end(0)]
+  for (const count of [10, 40]) {
+    const batch = Array.from({ length: count }, (__, n) => track(`${count}-${n}`, `u-${n}`))
+    await run.accept(batch, { source: 's2' })
+  }
+  await run.accept([track('third', 'v')], { source: 's3' })
+  await run.accept([track('known', 'u')])
+  await run.settle()
+  sink.answer = () => 'hang'
+  run.connect('s2', 'd1')
+  await run.shard.configure({ configuration: run.configuration(), ends })
+  await run.settle()
+  expect(run.shard.deliveries.get('d1')!.feed.cursor(0, 0).index).toBeGreaterThan(0)
+  run.connect('s3', 'd1')
+  await run.shard.configure({ configuration: run.configuration(), ends })
+  await run.settle()
+  sink.release()
+  await run.settle()
+  expect(sink.messageIds).toHaveLength(52)
+  expect(new Set(sink.messageIds).size).toBe(52)
+})

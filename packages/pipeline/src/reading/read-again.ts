@@ -10,16 +10,17 @@ export class ReadAgain {
   /** The place that the reader had reached. */
   readonly #to: Position
   /** By source: where its connection begins, or where the reader has reached in an earlier range. */
-  readonly #from: ReadonlyMap<string, number>
+  readonly #from: ReadonlyMap<string, Position>
 
   /** @param earlier a range that the reader has not finished reading again. */
   static of(begun: ReadonlyMap<string, number>, reached: Position, earlier: ReadAgain | undefined): ReadAgain {
-    if (earlier === undefined) return new ReadAgain(begun, reached)
-    const unfinished = [...earlier.#from].map(([id, from]) => [id, Math.max(from, reached.offset)] as const)
-    return new ReadAgain(new Map([...unfinished, ...begun]), isBefore(reached, earlier.#to) ? earlier.#to : reached)
+    const starts = [...begun].map(([id, offset]) => [id, { offset, index: 0 }] as const)
+    if (earlier === undefined) return new ReadAgain(new Map(starts), reached)
+    const unfinished = [...earlier.#from].map(([id, from]) => [id, isBefore(from, reached) ? reached : from] as const)
+    return new ReadAgain(new Map([...unfinished, ...starts]), isBefore(reached, earlier.#to) ? earlier.#to : reached)
   }
 
-  private constructor(from: ReadonlyMap<string, number>, to: Position) {
+  private constructor(from: ReadonlyMap<string, Position>, to: Position) {
     this.#from = from
     this.#to = to
   }
@@ -28,7 +29,7 @@ export class ReadAgain {
   firstOf(sourceId: string, offset: number): number {
     if (offset > this.#to.offset) return 0
     const from = this.#from.get(sourceId)
-    if (from !== undefined && offset >= from) return 0
+    if (from !== undefined && offset >= from.offset) return offset === from.offset ? from.index : 0
     return offset === this.#to.offset ? this.#to.index : Number.POSITIVE_INFINITY
   }
 }
