@@ -101,7 +101,11 @@ export class Payloads {
     }
     this.#isLoading = false
     for (const event of missing) this.#loading.delete(event)
-    if (payloads === undefined) return []
+    if (payloads === undefined) {
+      // Their waits may have reached the disk meanwhile.
+      for (const event of missing) if (event.history?.unwritten === 0) this.waitPersisted(event)
+      return []
+    }
     for (const [i, event] of attempted.entries()) {
       if (event.state === 'done' || event.history!.requests !== undefined) continue
       event.history!.requests = histories![i]

@@ -16,7 +16,7 @@ export interface OfferedEvent extends EventPlace {
 /**
  * Called before any code reads the event.
  *
- * @returns called when the event was taken or filtered; undefined ends the reading.
+ * @returns called when the event was taken or filtered, or left because the lane has no room; undefined ends the reading.
  */
 export type OnOffered = (event: OfferedEvent) => Promise<(() => Promise<void>) | undefined>
 
@@ -55,11 +55,13 @@ export async function takeOneByOne(
       const sizeBytes = Math.ceil(record.body.length / events)
       for (let index = offset === streamFeed.cursor.offset ? streamFeed.cursor.index : 0; index < events; index++) {
         if (isClosed() || lane.room === 0) return false
-        const onTaken = await onOffered({ partition, stream, offset, index, sourceId, acceptedAt, sizeBytes })
-        if (onTaken === undefined || isClosed()) return false
-        intake.take(feed, stream, record, index, Number.POSITIVE_INFINITY, index + 1)
-        streamFeed.cursor = { offset, index: index + 1 }
-        await onTaken()
+        const onOver = await onOffered({ partition, stream, offset, index, sourceId, acceptedAt, sizeBytes })
+        if (onOver === undefined || isClosed()) return false
+        // Replays or other lanes may have used the room meanwhile.
+        const isLeft = intake.take(feed, stream, record, index, Number.POSITIVE_INFINITY, index + 1) !== undefined
+        if (!isLeft) streamFeed.cursor = { offset, index: index + 1 }
+        await onOver()
+        if (isLeft) return false
       }
       streamFeed.cursor = { offset: offset + 1, index: 0 }
     }
