@@ -24,6 +24,7 @@ export default defineConfig({
           // A process for each file spends half of its time on loading what the one before it had.
           isolate: false,
           testTimeout: 20_000,
+          hookTimeout: 30_000,
           expect: { poll: { timeout: 10_000 } },
         },
       },

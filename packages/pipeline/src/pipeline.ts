@@ -83,7 +83,7 @@ export class Pipeline implements Shard {
       deliveries: () => deliveries.values(),
       onEnded: options.onReplayEnded,
     })
-    this.#expiry = new BacklogExpiry({ log, store, clock })
+    this.#expiry = new BacklogExpiry({ log, store, clock, logger })
   }
 
   #newDeps(sources: ConfiguredSources): DeliveryDeps {
@@ -181,6 +181,7 @@ export class Pipeline implements Shard {
     this.#stopListeningForDamage()
     this.#tail.stop()
     this.#backfillTail.stop()
+    this.#expiry.stop()
     const deliveries = [...this.#deliveries.byId.values()]
     for (const { feed } of deliveries) feed.close()
     await Promise.all(deliveries.map(({ lane }) => lane.stop(deadline)))

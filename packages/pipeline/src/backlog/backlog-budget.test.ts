@@ -1,4 +1,5 @@
-import { expect, test } from 'vitest'
+import { ThreadCalls } from '@millrace/std'
+import { expect, test, vi } from 'vitest'
 import { HOUR, MINUTE, PipelineUnderTest, SECOND, track, tracks } from '../testing/pipeline-under-test.ts'
 import { Sink } from '../testing/sink.ts'
 
@@ -156,4 +157,44 @@ test('without a bound nothing is given up', async () => {
   await accept(run, tracks(2_000))
   expect(run.delivery.backlogWarning()).toBe(undefined)
   expect((await run.state()).expired).toBe(0)
+})
+
+/** The first writes of an expiry fail. */
+function failingWrites(count: number) {
+  const call = ThreadCalls.prototype.call
+  let failures = 0
+  return vi.spyOn(ThreadCalls.prototype, 'call').mockImplementation(function (
+    this: InstanceType<typeof ThreadCalls>,
+    ...args
+  ) {
+    if (args[0] !== 'outcomes.expireWaiting' || ++failures > count) return call.apply(this, args) as Promise<never>
+    return Promise.reject(new Error('disk is full'))
+  })
+}
+
+function unwritten(run: PipelineUnderTest) {
+  return run.logged.filter(({ text }) => text === 'expired events cannot be recorded; retrying')
+}
+
+test('an expiry that cannot be written is retried until it is on disk, is logged once, and counts once', async () => {
+  using _writes = failingWrites(3)
+  const { run } = await withDeadDestination(100 * KB)
+  await using _ = run
+  await accept(run, padded(300, 'a'))
+  await run.advance(10 * SECOND)
+  expect(unwritten(run).map(({ fields }) => fields)).toEqual([{ destinationId: 'd1', cause: 'disk is full' }])
+  const { expired, pending, retrying } = await run.state()
+  expect(expired).toBeGreaterThan(0)
+  expect(expired + pending + retrying).toBe(300)
+  expect(run.told).toEqual([{ destinationId: 'd1', count: expired }])
+  expect(await run.outcome('a-0')).toBe('expired: storage budget')
+})
+
+test('a stop ends the retries of an expiry that cannot be written', async () => {
+  using _writes = failingWrites(Number.POSITIVE_INFINITY)
+  const { run } = await withDeadDestination(100 * KB)
+  await using _ = run
+  await accept(run, padded(300, 'a'))
+  await run.restart()
+  expect(unwritten(run)).toHaveLength(1)
 })

@@ -1,15 +1,18 @@
 import type { DeliveryStore, LaneEvent, RangeWrite } from '@millrace/delivery'
 import type { LogReader, OffsetRange, Tally } from '@millrace/log'
-import type { Clock } from '@millrace/std'
+import type { Clock, Logger } from '@millrace/std'
 import type { DestinationDelivery } from '../delivery/destination-delivery.ts'
 
 /** The reason shown in traces. */
 export const EXPIRY_REASON = 'storage budget'
 
+const WRITE_AGAIN_MS = 1_000
+
 export interface ExpiryOptions {
   readonly log: LogReader
   readonly store: Pick<DeliveryStore, 'outcomes' | 'flush'>
   readonly clock: Clock
+  readonly logger: Logger
 }
 
 /**
@@ -19,32 +22,68 @@ export interface ExpiryOptions {
  */
 export class BacklogExpiry {
   readonly #options: ExpiryOptions
+  readonly #stopped = Promise.withResolvers<void>()
+  #isStopped = false
 
   constructor(options: ExpiryOptions) {
     this.#options = options
   }
 
-  /** @returns the number of expired events; 0 if nothing can expire now. */
+  /** Ends the retries of an expiry that cannot be written: `expire` then rejects. */
+  stop(): void {
+    this.#isStopped = true
+    this.#stopped.resolve()
+  }
+
+  /**
+   * Resolves when the expiry is on disk. Call it for one destination at a time.
+   *
+   * NOTE: the place of the reader moves before the expiry is written. If the process ends before that, the position on
+   * disk may already have passed these events: they are then neither delivered nor recorded as expired.
+   *
+   * @returns the number of expired events; 0 if nothing can expire now.
+   */
   async expire(delivery: DestinationDelivery, bytes: number): Promise<number> {
     const { store } = this.#options
     for (const partition of delivery.feed.partitions) {
       const before = await this.#placeBehind(delivery, partition, bytes)
       if (before === undefined) continue
-      const { cursors, events, inFlight } = delivery.giveUpBefore(partition, before)
+      const { cursors, events } = delivery.giveUpBefore(partition, before)
       const untaken = (from: number, to: number) => {
         const starts = cursors.map((cursor) => (cursor.offset < from ? { offset: from, index: 0 } : cursor))
         return delivery.untaken.between(partition, starts, to)
       }
       const first = Math.min(before, ...cursors.map(({ offset }) => offset), lowest(events))
-      const ranges = await this.#ranges(delivery, partition, { from: first, to: before }, events, untaken)
-      const count = ranges.reduce((sum, range) => sum + range.count, 0)
       const destinationId = delivery.destination.id
-      await store.outcomes.expireWaiting({ destinationId, partition, before, inFlight, ranges })
-      // The expiry is on disk: now the position may pass these events.
+      const count = await this.#untilDone(destinationId, async () => {
+        const ranges = await this.#ranges(delivery, partition, { from: first, to: before }, events, untaken)
+        const inFlight = delivery.unfinishedBefore(partition, before)
+        await store.outcomes.expireWaiting({ destinationId, partition, before, inFlight, ranges })
+        return ranges.reduce((sum, range) => sum + range.count, 0)
+      })
+      // Writes the position behind these events.
       await store.flush()
       if (count > 0) return count
     }
     return 0
+  }
+
+  /** Retries until it succeeds or the pipeline stops: nothing else records an outcome of the events that were given up. */
+  async #untilDone(destinationId: string, work: () => Promise<number>): Promise<number> {
+    const { clock, logger } = this.#options
+    for (let failures = 1; ; failures++) {
+      try {
+        return await work()
+      } catch (error) {
+        if (this.#isStopped) throw error
+        const { message: cause } = error as Error
+        if (failures === 1) logger.error({ destinationId, cause }, 'expired events cannot be recorded; retrying')
+        const waited = Promise.withResolvers<void>()
+        const timer = clock.setTimer(waited.resolve, WRITE_AGAIN_MS)
+        await Promise.race([waited.promise, this.#stopped.promise])
+        timer.cancel()
+      }
+    }
   }
 
   /** The place before which the given number of bytes waits, found by binary search; undefined if nothing waits. */

@@ -267,9 +267,12 @@ export class DestinationDelivery {
   giveUpBefore(partition: number, offset: number) {
     const cursors = this.feed.skipTo(partition, offset)
     const events = this.lane.giveUpBefore(partition, offset)
-    const isInFlight = (event: LaneEvent) => event.partition === partition && event.offset < offset
-    const inFlight = [...this.lane.unfinished()].filter(isInFlight)
-    return { cursors, events, inFlight }
+    return { cursors, events }
+  }
+
+  /** Events of the lane before an offset; after `giveUpBefore` those in flight and the replayed ones. */
+  unfinishedBefore(partition: number, offset: number): LaneEvent[] {
+    return [...this.lane.unfinished()].filter((event) => event.partition === partition && event.offset < offset)
   }
 
   /** The log must keep offsets from here on: the position, or the oldest wait. */

@@ -47,6 +47,13 @@ export class LetterChanges {
     await changeOpen(queries, DROP, -1, [ids])
   }
 
+  /** Discards at most `most` open dead letters of a scope that are rows of their own. @returns how many. */
+  async discardSome(queries: Queries, scope: SoughtScope, reason: number, at: number, most: number): Promise<number> {
+    const { destination, source, partitions } = scope
+    const values = [destination ?? null, source ?? null, reason, at, partitions, most]
+    return (await changeOpen(queries, DISCARD_SOME, -1, values)).length
+  }
+
   /** The dead letters of a scope in the states open and replaying end. */
   async discardAll(queries: Queries, scope: SoughtScope, reason: number, at: number): Promise<void> {
     const { destination, source, partitions } = scope
@@ -106,6 +113,10 @@ const REOPEN = `UPDATE dead_letter SET state = ${OPEN}, wait = NULL
 const IN_SCOPE = `($1::bigint IS NULL OR destination = $1) AND ($2::bigint IS NULL OR source = $2)
   AND partition = ANY ($5::bigint[])`
 const END = `SET state = ${DISCARDED}, end_reason = $3, state_at = $4`
+const DISCARD_SOME = `
+  UPDATE dead_letter ${END}, wait = NULL WHERE state = ${OPEN} AND id = ANY (ARRAY(
+    SELECT id FROM dead_letter WHERE state = ${OPEN} AND ${IN_SCOPE} LIMIT $6
+  )) RETURNING ${COUNTED_LETTER}`
 const DISCARD_ALL = `
   WITH replaying AS (UPDATE dead_letter ${END}, wait = NULL WHERE state > 0 AND state = ${REPLAYING} AND ${IN_SCOPE}),
   ended AS (

@@ -13,6 +13,8 @@ import type { RecordedOutcomes } from './recorded-outcomes.ts'
 
 /** Rows of one answer: a restart reads its waits in steps, and delivery goes on in between. */
 const PAGE = 10_000
+/** Dead letters that one transaction discards. */
+const DISCARDED_TOGETHER = 5_000
 
 export interface PostgresOutcomesOptions {
   readonly transactions: Transactions
@@ -142,6 +144,10 @@ export class PostgresOutcomes implements OutcomeStore {
     const number = await names.numbers([...ids, reason])
     const sought = { destination: await names.sought(scope.destinationId), source: await names.sought(scope.sourceId) }
     const written = [...partitions, ...ranges.map(({ partition }) => partition)]
+    // There may be more than one statement can end in its time. The last transaction tells that all is done.
+    const step = (queries: Queries) =>
+      letterChanges.discardSome(queries, { ...sought, partitions }, number(reason), at, DISCARDED_TOGETHER)
+    while ((await transactions.writeOwned(written, step)) === DISCARDED_TOGETHER) {}
     await transactions.writeOwned(written, async (queries) => {
       for (const range of ranges) await writeRange(queries, range, number)
       await letterChanges.discardAll(queries, { ...sought, partitions }, number(reason), at)
