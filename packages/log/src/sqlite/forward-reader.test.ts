@@ -70,6 +70,20 @@ test('sees what is made, dropped, set aside and written again between two reads'
   expect(damage).toEqual([])
 })
 
+test('whatever the limit, a read gives a record, or passes over segments without any', async () => {
+  const directory = join(root, 'limit')
+  for (const stream of ['backfill', 'live'] as const) {
+    await using log = await SqliteEventLog.open({ directory, clock: systemClock })
+    await log.append(0, stream, recordOf(stream))
+  }
+  const reader = new ForwardReader(directory, () => {})
+  for (const maxBytes of [0, 1]) {
+    expect(reader.read(0, 'live', 0, 2, maxBytes)).toMatchObject({ records: [{ offset: 1 }], next: 2 })
+    expect(reader.read(0, 'backfill', 1, 2, maxBytes)).toEqual({ records: [], next: 2 })
+  }
+  reader.release()
+})
+
 test('sees what is written to a segment that was closed with nothing in it', async () => {
   const directory = mkdtempSync(join(root, 'again-'))
   const closed = Segment.begin(directory, 0)

@@ -57,7 +57,8 @@ export class ForwardReader {
         const part = this.#readSegment(first, { isWanted, order: 'ASC', from, to: end, maxBytes: left, onDamage })
         for (const record of part.records) records.push(recordOf(record))
         left -= part.bytes
-        isWhole = part.isWhole && left > 0
+        // At least one record, whatever the limit.
+        isWhole = part.isWhole && (left > 0 || records.length === 0)
         if (!isWhole) break
       }
     } catch (error) {
