@@ -35,7 +35,7 @@ export interface DestinationDefinition {
     readonly secretKeys: readonly string[]
     /** Paths of variables that decide the host of requests. */
     readonly hostKeys: readonly string[]
-    /** Variables that list further hosts that may receive secrets, whatever address an event names. */
+    /** Variables that list further hosts. A request whose address comes from the event may take the secrets to them. */
     readonly trustedHostKeys?: readonly string[]
     /** Variables that a client may see in /sourceConfig. */
     readonly publicKeys: readonly string[]

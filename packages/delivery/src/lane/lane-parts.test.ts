@@ -11,7 +11,6 @@ import { addAttempt } from './delivery-history.ts'
 import { KeyOrder } from './key-order.ts'
 import { LaneEvent } from './lane-event.ts'
 import { LocalMemoryBudget } from './memory-budget.ts'
-import { Payloads } from './payloads.ts'
 import { Progress } from './progress.ts'
 import type { Attempt } from './request-history.ts'
 
@@ -202,22 +201,6 @@ test('of many attempts the first 5 and the last 15 are kept', () => {
   for (let n = 1; n <= 30; n++)
     addAttempt(attempts, { n, at: '', durationMs: 0, status: 500, class: 'retry', text: '' })
   expect(attempts.map(({ n }) => n)).toEqual([1, 2, 3, 4, 5, ...Array.from({ length: 15 }, (_, i) => 16 + i)])
-})
-
-test('a wait that reaches the disk while the payload is read does not drop the attempts before it', async () => {
-  const read = Promise.withResolvers<LaneEvent['payload'][]>()
-  const memory = new LocalMemoryBudget(1_000_000)
-  const load = () => read.promise
-  const payloads = new Payloads({ clock: new ManualClock(0), memory, load, loadHistories: async () => [] })
-  const event = attempted(1)
-  const loaded = payloads.load([event])
-  payloads.waitPersisted(event)
-  read.resolve([{ messageId: 'm' } as never])
-  await loaded
-  expect(event.history!.requests).toEqual([])
-  payloads.drop(event)
-  payloads.waitPersisted(event)
-  expect(event.history!.requests).toBeUndefined()
 })
 
 test('a memory budget is used up at its bound', () => {

@@ -6,6 +6,7 @@ import { LocalMemoryBudget } from './memory-budget.ts'
 import { Payloads } from './payloads.ts'
 
 test.each([
+  ['keeps the attempts of an event that is in memory then', () => [{ messageId: 'm' } as never], 1],
   ['keeps the attempts of an event whose payload is lost', () => [undefined], 1],
   ['drops those of an event that stays unloaded', () => Promise.reject(new Error('disk')), 0],
 ])('a wait that reaches the disk during the read of the payload %s', async (_, read, kept) => {
@@ -24,6 +25,14 @@ test.each([
   // Those of an event that stays unloaded are on disk.
   expect(event.history!.requests?.length ?? 0).toBe(kept)
   expect(memory.isUsedUp).toBe(kept > 0)
+})
+
+test('the attempts of an unloaded event leave memory when its wait is on disk', () => {
+  const options = { clock: new ManualClock(0), memory: new LocalMemoryBudget(1) }
+  const payloads = new Payloads({ ...options, load: async () => [], loadHistories: async () => [] })
+  const event = attemptedEvent()
+  payloads.waitPersisted(event)
+  expect(event.history!.requests).toBeUndefined()
 })
 
 function attemptedEvent(): LaneEvent {

@@ -23,7 +23,7 @@ export function hasOtherHost(definition: DestinationDefinition, written: JsonObj
   return trustedHosts(definition, written).some((host) => !trusted.includes(host))
 }
 
-/** Further hosts that a config trusts with its secrets, whatever address an event names; lower case. */
+/** Further hosts, in lower case, to which a config may send its secrets when an event names such an address. */
 export function trustedHosts({ config }: DestinationDefinition, values: JsonObject): string[] {
   const lists = (config.trustedHostKeys ?? []).map((key) => ownMember(values, key))
   const hosts = lists.filter((list) => Array.isArray(list)).flat()

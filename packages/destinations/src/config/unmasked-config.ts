@@ -7,8 +7,8 @@ import { MASK, mapPlaces, type SecretPlace } from './secrets.ts'
  * The config to save when `written` comes in over `saved`: masks take the saved values, in lists of headers by name.
  *
  * @param saved undefined when there is none, or when its secrets must not be kept.
- * @returns the config; the paths of masks that stand for nothing: without a saved value, or where it would be no secret
- *   any more, and so be shown to whoever wrote the mask; and whether saved secrets could reach another host than so far.
+ * @returns the config; the paths of masks without a saved value, or in a place that is not secret, where readers would see the
+ *   value; and whether requests may take the saved secrets to a host that did not get them before.
  */
 export function unmaskConfig(
   definition: DestinationDefinition,

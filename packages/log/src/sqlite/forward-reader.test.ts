@@ -70,7 +70,7 @@ test('sees what is made, dropped, set aside and written again between two reads'
   expect(damage).toEqual([])
 })
 
-test('whatever the limit, a read gives a record, or passes over segments without any', async () => {
+test('with any limit a read returns a record, or passes segments without one', async () => {
   const directory = join(root, 'limit')
   for (const stream of ['backfill', 'live'] as const) {
     await using log = await SqliteEventLog.open({ directory, clock: systemClock })

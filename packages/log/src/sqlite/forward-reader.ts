@@ -57,7 +57,7 @@ export class ForwardReader {
         const part = this.#readSegment(first, { isWanted, order: 'ASC', from, to: end, maxBytes: left, onDamage })
         for (const record of part.records) records.push(recordOf(record))
         left -= part.bytes
-        // At least one record, whatever the limit.
+        // A read returns at least one record, also with a limit of 0 bytes.
         isWhole = part.isWhole && (left > 0 || records.length === 0)
         if (!isWhole) break
       }

@@ -2,6 +2,7 @@ import type { DeliveryStore, LaneEvent, RangeWrite } from '@millrace/delivery'
 import type { LogReader, OffsetRange, Tally } from '@millrace/log'
 import type { Clock, Logger } from '@millrace/std'
 import type { DestinationDelivery } from '../delivery/destination-delivery.ts'
+import { BACKFILL, LIVE } from '../reading/partition-feed.ts'
 
 /** The reason shown in traces. */
 export const EXPIRY_REASON = 'storage budget'
@@ -90,7 +91,7 @@ export class BacklogExpiry {
   async #placeBehind(delivery: DestinationDelivery, partition: number, bytes: number): Promise<number | undefined> {
     const { log } = this.#options
     const end = log.end(partition)
-    const cursors = [0, 1].map((stream) => delivery.feed.cursor(partition, stream))
+    const cursors = [LIVE, BACKFILL].map((stream) => delivery.feed.cursor(partition, stream))
     const takenUp = delivery.lane.waiting(partition)
     const bytesBefore = async (offset: number) => {
       let sum = takenUp.reduce((before, event) => before + (event.offset < offset ? event.sizeBytes : 0), 0)

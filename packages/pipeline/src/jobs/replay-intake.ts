@@ -9,6 +9,7 @@ import type { StoredEvent } from '@millrace/protocol'
 import type { DeliveryDeps } from '../delivery/delivery-deps.ts'
 import type { DestinationDelivery } from '../delivery/destination-delivery.ts'
 import type { ReplayedTake } from '../host/shard.ts'
+import { bytesPerEvent } from '../reading/parsed-records.ts'
 import { deliverWait, type ReplayedEvent, waitOf } from './replayed-event.ts'
 import type { ScanPlace } from './scan-calls.ts'
 
@@ -107,7 +108,7 @@ export class ReplayIntake {
       const record = records[i]
       const events = record === undefined ? [] : parsed.eventsOf(partition, record)
       const event = events[index]
-      return event && { event, sizeBytes: Math.ceil(record!.body.length / events.length) }
+      return event && { event, sizeBytes: bytesPerEvent(record!, events.length) }
     })
   }
 }

@@ -2,7 +2,7 @@ import { type FilterReason, type Lane, LaneEvent, type LaneOutcomes } from '@mil
 import type { StoredRecord } from '@millrace/log'
 import { hash53, type StoredEvent } from '@millrace/protocol'
 import type { Activity } from '../following/activity.ts'
-import type { ParsedRecords } from './parsed-records.ts'
+import { bytesPerEvent, type ParsedRecords } from './parsed-records.ts'
 import type { PartitionFeed } from './partition-feed.ts'
 
 /**
@@ -53,7 +53,7 @@ export class EventIntake {
     const events = parsed.eventsOf(partition, record)
     const isDisabled = this.activity.isDisabled(partition, offset)
     const { progress, again } = feed.streams[stream]!
-    const sizeBytes = Math.ceil(record.body.length / events.length)
+    const sizeBytes = bytesPerEvent(record, events.length)
     if (events.length > 0) this.#eventBytes = sizeBytes
     const keys = keySeeds(sourceId, stream)
     let room = Math.min(lane.room, most)

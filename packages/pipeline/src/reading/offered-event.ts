@@ -1,7 +1,7 @@
 import type { EventPlace, Lane, LaneOutcomes } from '@millrace/delivery'
 import { type LogReader, STREAMS } from '@millrace/log'
 import type { EventIntake } from './event-intake.ts'
-import type { ParsedRecords } from './parsed-records.ts'
+import { bytesPerEvent, type ParsedRecords } from './parsed-records.ts'
 import type { PartitionFeed } from './partition-feed.ts'
 
 const READ_BYTES = 16 * 1024
@@ -52,7 +52,7 @@ export async function takeOneByOne(
       const { sourceId, acceptedAt } = record.header
       const isConnected = intake.activity.isConnected(sourceId, partition, offset)
       const events = isConnected ? parsed.eventsOf(partition, record).length : 0
-      const sizeBytes = Math.ceil(record.body.length / events)
+      const sizeBytes = bytesPerEvent(record, events)
       for (let index = offset === streamFeed.cursor.offset ? streamFeed.cursor.index : 0; index < events; index++) {
         if (isClosed() || lane.room === 0) return false
         const onOver = await onOffered({ partition, stream, offset, index, sourceId, acceptedAt, sizeBytes })

@@ -78,6 +78,11 @@ export class ParsedRecords {
   }
 }
 
+/** The stored bytes of one event of a record: its share of the body. */
+export function bytesPerEvent({ body }: EventRecord, events: number): number {
+  return Math.ceil(body.length / events)
+}
+
 interface KeptBody {
   readonly seed: Uint8Array
   readonly body: JsonObject

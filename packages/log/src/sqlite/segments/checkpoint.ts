@@ -1,12 +1,12 @@
-import { existsSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { refuseEmptied } from './damaged-segment.ts'
 
 /** Checkpoints a segment on a separate connection, while another one may still read it. */
 export function checkpointFile(path: string): void {
   refuseEmptied(path)
-  // It may have been set aside; opening would create it anew.
-  if (!existsSync(path)) return
+  // Throws if the segment was set aside: opening would create it anew.
+  statSync(path)
   const database = new DatabaseSync(path, { timeout: 5_000 })
   try {
     database.exec('PRAGMA synchronous = FULL')

@@ -93,7 +93,7 @@ export class SegmentList implements StoredKeys {
   read(stream: StreamNumber, from: Offset, maxBytes: number): { records: EncodedRecord[]; next: Offset } {
     for (let at = this.#entryIndexOf(from); at < this.#entries.length; at++) {
       const entry = this.#entries[at]!
-      if (isWithout(entry, [stream])) continue
+      if (knownStreams(entry)?.has(stream) === false) continue
       const range = { from: Math.max(from, entry.first), to: this.endOf(at) }
       const records = this.guarded(entry, (segment) => segment.read(stream, range, maxBytes))
       if (records === 'damaged') return this.read(stream, from, maxBytes)
@@ -114,16 +114,16 @@ export class SegmentList implements StoredKeys {
     // A copy: a damaged one leaves the list.
     for (const entry of this.#entries.slice(this.#entryIndexOf(range.from))) {
       if (entry.first >= range.to) break
-      if (isWithout(entry, [stream])) continue
+      if (knownStreams(entry)?.has(stream) === false) continue
       this.guarded(entry, (segment) => segment.tally(stream, range, tally))
     }
     return tally
   }
 
   oldest(partition: number): { offset: Offset; acceptedAt: number } | undefined {
-    const streams = STREAMS.map((stream) => streamNumber(partition, stream))
+    const streams = new Set(STREAMS.map((stream) => streamNumber(partition, stream)))
     for (const entry of [...this.#entries]) {
-      if (isWithout(entry, streams)) continue
+      if (knownStreams(entry)?.isDisjointFrom(streams) === true) continue
       const record = this.guarded(entry, (segment) => segment.firstRecord(partition))
       if (record !== undefined && record !== 'damaged') {
         return { offset: record.offset, acceptedAt: decodeRecord(record.bytes).header.acceptedAt }
@@ -228,9 +228,9 @@ export class SegmentList implements StoredKeys {
 
 const MAX_OPEN_CLOSED_SEGMENTS = 8
 
-/** Whether a segment certainly has no record of these streams. One that is written may get some at any time. */
-function isWithout({ state, streams }: SegmentEntry, wanted: readonly StreamNumber[]): boolean {
-  return state === 'closed' && streams !== undefined && !wanted.some((stream) => streams.has(stream))
+/** The streams of a segment, if they are known and stay: an open one may get others at any time. */
+function knownStreams({ state, streams }: SegmentEntry): ReadonlySet<StreamNumber> | undefined {
+  return state === 'closed' ? streams : undefined
 }
 
 export interface SegmentListOptions {
