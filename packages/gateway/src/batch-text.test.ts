@@ -43,6 +43,7 @@ test.each([
   [' { "batch" : [ 1 , "x" , null ] , "n" : 1.5e3 } ', [0, 2], '{"n" : 1.5e3,"batch":[1,null]}'],
   ['{"a":1,"batch":[[],{}],"b":{"batch":[7]},"writeKey":"k"}', [0], '{"a":1,"b":{"batch":[7]},"batch":[[]]}'],
   ['{"batch":[1],"a":"\\\\","b\\u0061tch":[2,3],"c":"\\""}', [1], '{"a":"\\\\","c":"\\"","batch":[3]}'],
+  ['{"x\\\\":"]","\\\\\\"batch":[1],"batch":[2]}', [0], '{"x\\\\":"]","\\\\\\"batch":[1],"batch":[2]}'],
   ['{"batch":{"batch":[9]},"__proto__":{"x":1},"batch":[1]}', [0], '{"__proto__":{"x":1},"batch":[1]}'],
   ['{"w\\u0072iteKey":{"a":"}"},"batch":[true,false]}', [1], '{"batch":[false]}'],
 ])('of %s the events %j are %s', (whole, indexes, part) => {
