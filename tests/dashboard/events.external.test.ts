@@ -67,6 +67,7 @@ test('filters, paused and open panel stand in the link, and Back, reload and ano
   await using other = await dashboard.visit('/events?name=Ticket+Paid&live=off&event=m-live&outcome=lost')
   await other.page.getByText('The link has an invalid filter (outcome). It is ignored.').waitFor()
   await other.page.getByRole('region', { name: 'Event m-live' }).getByText('track · Ticket Paid').waitFor()
+  await rowOf(other.page, 'm-live').waitFor()
   expect(await other.page.getByRole('row').count()).toBe(2)
 })
 

@@ -1,4 +1,5 @@
 import { Pool, types } from 'pg'
+import { isCommitted, transactionId } from './commit-in-doubt.ts'
 import { PostgresConnection, PostgresUnavailableError, type Queries } from './postgres-connection.ts'
 
 export interface PostgresOptions {
@@ -96,6 +97,29 @@ export class PostgresPool implements AsyncDisposable {
       return await connection.transaction(work)
     } finally {
       connection.release()
+    }
+  }
+
+  /**
+   * As `transaction`, but the outcome is known: if the connection breaks during the commit, another connection asks for it.
+   *
+   * @throws PostgresUnavailableError if Postgres does not answer: then nothing was written, unless it stays away for so
+   *   long that this cannot be known.
+   */
+  async write<T>(work: (queries: Queries) => Promise<T>): Promise<T> {
+    let id = ''
+    let finished: { readonly result: T } | undefined
+    try {
+      return await this.transaction(async (queries) => {
+        id = await transactionId(queries)
+        const result = await work(queries)
+        finished = { result }
+        return result
+      })
+    } catch (error) {
+      if (finished === undefined || !(error instanceof PostgresUnavailableError)) throw error
+      if (!(await isCommitted(this, id, error))) throw error
+      return finished.result
     }
   }
 

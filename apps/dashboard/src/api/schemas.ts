@@ -15,9 +15,13 @@ const versionPath = (versionId: string) => `/schemas/event-version/${encodeURICo
 /** All models, or those of one source. */
 export const readingEventModels = (query: { writeKey?: string }) =>
   reading<EventModelWithExtras[]>('/schemas/event-models', { WriteKey: query.writeKey, extras: true })
-export function useEventModels(query: { writeKey?: string } = {}, options: { isEnabled?: boolean } = {}) {
+export function useEventModels(
+  query: { writeKey?: string } = {},
+  options: { isEnabled?: boolean; pollMs?: number } = {},
+) {
   return useQuery({
     ...readingEventModels(query),
+    refetchInterval: pollEvery(options.pollMs ?? null),
     enabled: options.isEnabled ?? true,
   })
 }

@@ -1,4 +1,4 @@
-import type { Kysely, Transaction } from 'kysely'
+import type { Kysely } from 'kysely'
 import {
   type CodeVersion,
   type CodeVersionHeader,
@@ -53,16 +53,16 @@ export async function loadCode(db: Kysely<Tables>): Promise<StoredCode> {
   }
 }
 
-export async function putTransformation(db: Transaction<Tables>, transformation: Transformation): Promise<void> {
+export async function putTransformation(db: Kysely<Tables>, transformation: Transformation): Promise<void> {
   const { newest, published, ...rest } = transformation
   await putDocument(db, 'transformation', { ...rest, newestId: newest.id, publishedId: published?.versionId ?? null })
 }
 
-export async function putLibrary(db: Transaction<Tables>, { newest, published, ...rest }: Library): Promise<void> {
+export async function putLibrary(db: Kysely<Tables>, { newest, published, ...rest }: Library): Promise<void> {
   await putDocument(db, 'library', { ...rest, newestId: newest.id, publishedId: published?.id ?? null })
 }
 
-export async function putVersion(db: Transaction<Tables>, { owner, value }: CodeVersionMade): Promise<void> {
+export async function putVersion(db: Kysely<Tables>, { owner, value }: CodeVersionMade): Promise<void> {
   const { id, language, code, imports, createdAt: created_at, createdBy } = value
   const document = JSON.stringify({ language, imports, createdBy } satisfies VersionDocument)
   const pins = value.pins && JSON.stringify(value.pins)
@@ -175,7 +175,7 @@ async function selectDocuments<T>(db: Kysely<Tables>, table: 'transformation' | 
 }
 
 async function putDocument(
-  db: Transaction<Tables>,
+  db: Kysely<Tables>,
   table: 'transformation' | 'library',
   document: Named<Transformation> | Named<Library>,
 ): Promise<void> {

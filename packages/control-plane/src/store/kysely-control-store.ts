@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import type { Kysely, Transaction } from 'kysely'
+import type { Kysely } from 'kysely'
 import type { AuditEntry } from '../audit/audit-entry.ts'
 import type { CodeVersion, CodeVersionHeader, LibraryPin } from '../transformations/code.ts'
 import { type Change, type CodeOwner, isConfiguration } from '../workspace/change.ts'
@@ -28,11 +28,13 @@ export interface ControlDatabase {
   readonly where: string
   readonly isShared: boolean
   /** Runs work in a transaction whose reads all see the same state. */
-  reading<T>(work: (db: Transaction<Tables>) => Promise<T>): Promise<T>
-  /** Runs work in a transaction; meanwhile no other process creates the workspace. */
-  creating<T>(work: (db: Transaction<Tables>) => Promise<T>): Promise<T>
+  reading<T>(work: (db: Kysely<Tables>) => Promise<T>): Promise<T>
+  /** Runs work in a transaction. If this throws, it had no effect, unless the database stays away. */
+  writing<T>(work: (db: Kysely<Tables>) => Promise<T>): Promise<T>
+  /** As `writing`; meanwhile no other process creates the workspace. */
+  creating<T>(work: (db: Kysely<Tables>) => Promise<T>): Promise<T>
   /** Tells other processes of a commit as soon as it is stored. */
-  announce(db: Transaction<Tables>): Promise<void>
+  announce(db: Kysely<Tables>): Promise<void>
   onHint(listener: () => void): () => void
   close(): Promise<void>
 }
@@ -93,7 +95,7 @@ export class KyselyControlStore implements ControlStore {
       commits: before.commits + 1,
       revision: before.revision + (changes.some(isConfiguration) ? 1 : 0),
     }
-    await this.#db.transaction().execute(async (db) => {
+    await this.#database.writing(async (db) => {
       // Locks the row: if two processes change the state at once, the second finds a different number.
       const { numUpdatedRows } = await db
         .updateTable('workspace')
@@ -138,7 +140,7 @@ export class KyselyControlStore implements ControlStore {
   }
 
   async addAuditEntries(entries: readonly AuditEntry[]): Promise<void> {
-    await this.#db.transaction().execute((db) => insertAuditEntries(db, entries))
+    await this.#database.writing((db) => insertAuditEntries(db, entries))
   }
 
   auditEntries(query: AuditQuery): Promise<AuditEntry[]> {
@@ -160,7 +162,7 @@ async function selectKeyCheck(db: Kysely<Tables>): Promise<string | undefined> {
   return (await db.selectFrom('workspace').select('key_check').executeTakeFirst())?.key_check
 }
 
-async function insertWorkspace(db: Transaction<Tables>, secrets: SecretBox, workspace: NewWorkspace): Promise<string> {
+async function insertWorkspace(db: Kysely<Tables>, secrets: SecretBox, workspace: NewWorkspace): Promise<string> {
   const { id, createdAt: created_at } = workspace
   const { keyCheck: key_check } = secrets
   const row = { id, commits: 0, revision: 0, key_check, ownership: null, created_at }

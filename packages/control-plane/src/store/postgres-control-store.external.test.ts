@@ -1,4 +1,11 @@
-import { migrate, PostgresNotifications, type PostgresPool, SchemaTooNewError } from '@millrace/postgres'
+import {
+  migrate,
+  PostgresNotifications,
+  type PostgresPool,
+  PostgresUnavailableError,
+  SchemaTooNewError,
+} from '@millrace/postgres'
+import { BreakingProxy } from '@millrace/postgres/testing/breaking-proxy'
 import { TestSchema } from '@millrace/postgres/testing/test-schema'
 import { systemClock } from '@millrace/std'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -46,6 +53,22 @@ test('of two commits on one version exactly one is stored, and the other process
   expect(await one.version()).toEqual({ ...version, commits: version.commits + 1 })
   await expect.poll(() => hints).toBeGreaterThan(0)
 })
+
+test.each(['before', 'after'] as const)(
+  'a change whose connection breaks %s its commit is known to be stored, or not',
+  async (at) => {
+    await using proxy = await BreakingProxy.open(schema.url)
+    await using throughProxy = schema.pool({ url: proxy.url })
+    const store = await openStore(throughProxy, notifications)
+    const { version } = await store.load()
+    proxy.next = { message: 'COMMIT', at }
+    const commit = store.commit(version, [], [])
+    if (at === 'before') await expect(commit).rejects.toThrow(PostgresUnavailableError)
+    else await expect(commit).resolves.toMatchObject({ commits: version.commits + 1 })
+    expect(proxy.next).toBe(undefined)
+    expect((await store.load()).version.commits).toBe(version.commits + (at === 'after' ? 1 : 0))
+  },
+)
 
 test('the state is read whole while another process commits', async () => {
   const store = await openStore(pool, notifications)

@@ -1,5 +1,5 @@
 import { notificationOf, type PostgresNotifications, type PostgresPool, type SchemaPart } from '@millrace/postgres'
-import { type Kysely, sql } from 'kysely'
+import { sql } from 'kysely'
 import type { ControlStoreOpener } from './control-store.ts'
 import { type ControlDatabase, KyselyControlStore } from './kysely-control-store.ts'
 import { kyselyIn, kyselyOn } from './postgres-dialect.ts'
@@ -11,7 +11,7 @@ export const controlSchema: SchemaPart = {
   steps: Object.entries(MIGRATIONS).map(([name, { up, ...rest }]) => ({
     ...rest,
     name,
-    up: (queries) => up(kyselyIn(queries)),
+    up: (queries) => up(kyselyIn<unknown>(queries)),
   })),
 }
 
@@ -23,8 +23,7 @@ export const controlSchema: SchemaPart = {
  * @see contracts/cluster.md §9 [K18]
  */
 export function postgresControlStore(pool: PostgresPool, notifications: Hints): ControlStoreOpener {
-  const db = kyselyOn<Tables>(() => pool.connect())
-  const database = sharedDatabase(db, pool, notifications)
+  const database = sharedDatabase(pool, notifications)
   return (secrets, newWorkspace) => KyselyControlStore.open(database, secrets, newWorkspace)
 }
 
@@ -54,16 +53,19 @@ type Hints = Pick<PostgresNotifications, 'on'>
 
 const TOPIC = 'control'
 
-function sharedDatabase(db: Kysely<Tables>, { schema }: PostgresPool, notifications: Hints): ControlDatabase {
+function sharedDatabase(pool: PostgresPool, notifications: Hints): ControlDatabase {
+  const { schema } = pool
+  const db = kyselyOn<Tables>(() => pool.connect())
   return {
     db,
     where: `the Postgres schema ${schema}`,
     isShared: true,
     reading: (work) => db.transaction().setIsolationLevel('repeatable read').setAccessMode('read only').execute(work),
+    writing: (work) => pool.write((queries) => work(kyselyIn(queries))),
     creating: (work) =>
-      db.transaction().execute(async (transaction) => {
-        await sql`LOCK TABLE workspace IN SHARE ROW EXCLUSIVE MODE`.execute(transaction)
-        return work(transaction)
+      pool.write(async (queries) => {
+        await queries.run('LOCK TABLE workspace IN SHARE ROW EXCLUSIVE MODE')
+        return work(kyselyIn(queries))
       }),
     announce: async (transaction) => {
       const { channel, payload } = notificationOf(schema, TOPIC)

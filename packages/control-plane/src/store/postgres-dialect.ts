@@ -14,8 +14,8 @@ export function kyselyOn<Tables>(connect: () => Promise<PostgresConnection>): Ky
 }
 
 /** Kysely within a transaction of @millrace/postgres. */
-export function kyselyIn(queries: Queries): Kysely<unknown> {
-  return new Kysely<unknown>({ dialect: dialectOf(async () => ({ ...clientOf(queries), release: () => {} })) })
+export function kyselyIn<Tables>(queries: Queries): Kysely<Tables> {
+  return new Kysely<Tables>({ dialect: dialectOf(async () => ({ ...clientOf(queries), release: () => {} })) })
 }
 
 function dialectOf(connect: () => Promise<PostgresPoolClient>): Dialect {

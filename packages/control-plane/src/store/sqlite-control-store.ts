@@ -37,6 +37,7 @@ function soleDatabase(db: Kysely<Tables>, where: string): ControlDatabase {
     where,
     isShared: false,
     reading: (work) => db.transaction().execute(work),
+    writing: (work) => db.transaction().execute(work),
     creating: (work) => db.transaction().execute(work),
     announce: async () => {},
     onHint: () => () => {},

@@ -1,8 +1,8 @@
 import type { Queries } from '@millrace/postgres'
-import { CompiledQuery, type Transaction } from 'kysely'
+import { CompiledQuery, type Kysely } from 'kysely'
 
 /** Statements of another part within a transaction of Kysely. */
-export function queriesIn<Tables>(db: Transaction<Tables>): Queries {
+export function queriesIn<Tables>(db: Kysely<Tables>): Queries {
   const query = async <Row extends object>(text: string, values: readonly unknown[] = []) => {
     const { rows, numAffectedRows = 0n } = await db.executeQuery<Row>(CompiledQuery.raw(text, [...values]))
     return { rows, rowCount: Number(numAffectedRows) }

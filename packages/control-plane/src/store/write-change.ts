@@ -1,4 +1,4 @@
-import type { Transaction } from 'kysely'
+import type { Kysely } from 'kysely'
 import type { Change } from '../workspace/change.ts'
 import type { SecretBox } from '../workspace/secret-box.ts'
 import { putLibrary, putTransformation, putVersion } from './code-tables.ts'
@@ -6,7 +6,7 @@ import { credentialContext } from './load-state.ts'
 import type { Tables } from './tables.ts'
 
 /** Stores or removes one row, within a transaction of the caller. */
-export async function writeChange(db: Transaction<Tables>, secrets: SecretBox, change: Change): Promise<void> {
+export async function writeChange(db: Kysely<Tables>, secrets: SecretBox, change: Change): Promise<void> {
   if (change.kind === 'ownership') {
     await db
       .updateTable('workspace')

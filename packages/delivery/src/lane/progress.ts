@@ -12,6 +12,8 @@ export class Progress {
   #ranges: OpenEvents[] = []
   /** The range that is read now. */
   #current = new OpenEvents()
+  /** The position stays here. */
+  #held: Position | undefined
 
   /** @param cursor everything before it has been read. */
   constructor(cursor: () => Position) {
@@ -31,7 +33,17 @@ export class Progress {
     return this.#current.has(place) || this.#ranges.some((range) => range.has(place))
   }
 
+  /** The position stays until `release`: events behind it lose their places before their outcome is written. */
+  hold(): void {
+    this.#held ??= this.position()
+  }
+
+  release(): void {
+    this.#held = undefined
+  }
+
   position(): Position {
+    if (this.#held !== undefined) return this.#held
     let lowest = lower(this.#cursor(), this.#current.first())
     if (this.#ranges.length > 0) {
       this.#ranges = this.#ranges.filter((range) => range.first() !== undefined)

@@ -190,11 +190,15 @@ test('an expiry that cannot be written is retried until it is on disk, is logged
   expect(await run.outcome('a-0')).toBe('expired: storage budget')
 })
 
-test('a stop ends the retries of an expiry that cannot be written', async () => {
-  using _writes = failingWrites(Number.POSITIVE_INFINITY)
+test('a stop ends the retries of an expiry that cannot be written; the next start takes its events up again', async () => {
+  const writes = failingWrites(Number.POSITIVE_INFINITY)
   const { run } = await withDeadDestination(100 * KB)
   await using _ = run
   await accept(run, padded(300, 'a'))
-  await run.restart()
+  await run.restart(() => writes.mockRestore())
   expect(unwritten(run)).toHaveLength(1)
+  await run.advance(10 * SECOND)
+  const { expired, pending, retrying } = await run.state()
+  expect(expired + pending + retrying).toBe(300)
+  expect(await run.outcome('a-0')).toBe('expired: storage budget')
 })

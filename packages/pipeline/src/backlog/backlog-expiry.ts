@@ -39,9 +39,6 @@ export class BacklogExpiry {
   /**
    * Resolves when the expiry is on disk. Call it for one destination at a time.
    *
-   * NOTE: the place of the reader moves before the expiry is written. If the process ends before that, the position on
-   * disk may already have passed these events: they are then neither delivered nor recorded as expired.
-   *
    * @returns the number of expired events; 0 if nothing can expire now.
    */
   async expire(delivery: DestinationDelivery, bytes: number): Promise<number> {
@@ -62,6 +59,7 @@ export class BacklogExpiry {
         await store.outcomes.expireWaiting({ destinationId, partition, before, inFlight, ranges })
         return ranges.reduce((sum, range) => sum + range.count, 0)
       })
+      delivery.feed.skipped(partition)
       // Writes the position behind these events.
       await store.flush()
       if (count > 0) return count

@@ -1,21 +1,79 @@
 import type { Span } from '@millrace/delivery'
+import type { Logger, Timer } from '@millrace/std'
 import type { Configuration } from '../following/configuration.ts'
 import { RemovalRecords, type RemovalRecordsOptions } from '../following/removal-records.ts'
 import type { Removed } from '../following/removals.ts'
 
+const AGAIN_MS = 1_000
+
+export interface OwnedRemovalsOptions extends RemovalRecordsOptions {
+  readonly logger: Logger
+}
+
+/** What a change of the configuration removed. */
+interface Removal {
+  /** Of all shards of this process. */
+  removed: readonly Removed[]
+  /** Of the removed resources. They leave last: until then they show which removals an owner has not recorded. */
+  readonly spans: readonly Span[]
+}
+
 /** Records what removals discarded in the shards of this process, also those that the last owner of a shard has not recorded. */
 export class OwnedRemovals {
-  readonly #options: RemovalRecordsOptions
+  readonly #options: OwnedRemovalsOptions
   readonly #records: RemovalRecords
+  /** In the order of the changes. */
+  readonly #unrecorded: Removal[] = []
+  #isRecording = false
+  #timer: Timer | undefined
+  #isStopped = false
 
   /** @param options with the partitions of all shards of this process. */
-  constructor(options: RemovalRecordsOptions) {
+  constructor(options: OwnedRemovalsOptions) {
     this.#options = options
     this.#records = new RemovalRecords(options)
   }
 
-  async record(removed: readonly Removed[]): Promise<void> {
-    if (removed.length > 0) await this.#records.record(removed)
+  /** Resolves when the removals of a change are recorded, or cannot be now: then this tries again by itself. */
+  async record(removed: readonly Removed[], before: readonly Span[], configuration: Configuration): Promise<void> {
+    const spans = removedOf(before, configuration, this.#options.partitions())
+    if (removed.length + spans.length === 0) return
+    this.#unrecorded.push({ removed, spans })
+    await this.#recordAll()
+  }
+
+  /** Ends the repetitions: the next owners record what is not recorded. */
+  stop(): void {
+    this.#isStopped = true
+    this.#timer?.cancel()
+  }
+
+  async #recordAll(): Promise<void> {
+    if (this.#isRecording || this.#isStopped) return
+    this.#isRecording = true
+    this.#timer?.cancel()
+    try {
+      for (let next = this.#unrecorded[0]; next !== undefined; next = this.#unrecorded[0]) {
+        await this.#recordOne(next)
+        this.#unrecorded.shift()
+      }
+    } catch (error) {
+      const { clock, logger } = this.#options
+      logger.warn({ err: error as Error }, 'removals cannot be recorded; retrying')
+      if (!this.#isStopped) this.#timer = clock.setTimer(() => void this.#recordAll(), AGAIN_MS)
+    } finally {
+      this.#isRecording = false
+    }
+  }
+
+  async #recordOne(removal: Removal): Promise<void> {
+    const partitions = this.#options.partitions()
+    const isOwn = ({ partition }: { readonly partition: number }) => partitions.includes(partition)
+    // What belongs to a lost shard is recorded by its next owner.
+    await this.#records.record(removal.removed.filter(({ ranges }) => ranges.every(isOwn)))
+    removal.removed = []
+    const spans = removal.spans.filter(isOwn)
+    if (spans.length > 0) await this.#options.store.spans.drop(spans)
   }
 
   /**
@@ -42,12 +100,6 @@ export class OwnedRemovals {
       return row?.position
     })
     await store.spans.drop(forgotten)
-  }
-
-  /** Spans of removed resources leave last: until then they show which removals an owner has not recorded. */
-  async dropSpans(before: readonly Span[], configuration: Configuration): Promise<void> {
-    const removed = removedOf(before, configuration, this.#options.partitions())
-    if (removed.length > 0) await this.#options.store.spans.drop(removed)
   }
 }
 

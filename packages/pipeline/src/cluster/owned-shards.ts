@@ -1,5 +1,4 @@
 import { LocalMemoryBudget } from '@millrace/delivery'
-import type { Configuration } from '../following/configuration.ts'
 import { AloneTurns } from './alone-turns.ts'
 import { type ClusterLog, partitionsOfShard } from './cluster-log.ts'
 import { DecisionWriter } from './duplicates/decision-writer.ts'
@@ -114,7 +113,8 @@ export class OwnedShards {
     await this.#inTurn(async () => {
       const latest = this.#latest
       if (latest !== undefined && latest.configuration.revision > newest.configuration.revision) {
-        await this.#removals.record(await pipeline.configure({ ...latest, ends: [] }))
+        const removed = await pipeline.configure({ ...latest, ends: [] })
+        await this.#removals.record(removed, [], latest.configuration)
       }
       claimed.pipeline = pipeline
     })
@@ -159,6 +159,7 @@ export class OwnedShards {
 
   /** After all shards have ended. */
   async close(): Promise<void> {
+    this.#removals.stop()
     await this.#survivals.stop()
     await this.#kept.stop()
     await this.#decisions.stop()
@@ -170,16 +171,12 @@ export class OwnedShards {
       const before = this.#latest
       this.#latest = change
       const removed = await Promise.all(this.shards.map(({ pipeline }) => pipeline.configure({ ...change, ends: [] })))
-      await this.#removals.record(removed.flat())
-      if (before !== undefined) await this.#forgetRemoved(before, change.configuration)
+      const { configuration } = change
+      await this.#removals.record(removed.flat(), before?.spans ?? [], configuration)
+      for (const id of before?.configuration.destinations.keys() ?? []) {
+        if (!configuration.destinations.has(id)) this.#options.limits.forget(id)
+      }
     })
-  }
-
-  async #forgetRemoved(before: SpannedConfiguration, { destinations, ...rest }: Configuration): Promise<void> {
-    for (const id of before.configuration.destinations.keys()) {
-      if (!destinations.has(id)) this.#options.limits.forget(id)
-    }
-    await this.#removals.dropSpans(before.spans, { destinations, ...rest })
   }
 
   /** The lease is lost: nothing of the shard may be sent or written from here on. */

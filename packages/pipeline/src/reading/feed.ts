@@ -113,13 +113,17 @@ export class Feed {
   }
 
   /**
-   * Skips the events before an offset that were not taken: they are given up. @returns the start of each skipped range,
-   * by stream.
+   * Skips the events before an offset that were not taken: they are given up. Call `skipped` when that is recorded.
+   *
+   * @returns the start of each skipped range, by stream.
    */
   skipTo(partition: number, offset: number): Position[] {
-    const cursors = this.#of(partition).skipTo(offset)
+    return this.#of(partition).skipTo(offset)
+  }
+
+  skipped(partition: number): void {
+    this.#of(partition).skipped()
     this.#options.outcomes.moved()
-    return cursors
   }
 
   /** Whether an event was taken, and its outcome or its wait is recorded. */

@@ -76,13 +76,23 @@ export class PartitionFeed {
     if (next > feed.cursor.offset) feed.cursor = { offset: next, index: 0 }
   }
 
-  /** Skips the events before an offset that were not taken. @returns the start of each skipped range, by stream. */
+  /**
+   * Skips the events before an offset that were not taken. The positions stay until `skipped`.
+   *
+   * @returns the start of each skipped range, by stream.
+   */
   skipTo(offset: number): Position[] {
     const cursors = [this.cursor(LIVE), this.cursor(BACKFILL)]
     for (const [stream, feed] of this.streams.entries()) {
+      feed.progress.hold()
       if (cursors[stream]!.offset < offset) feed.cursor = { offset, index: 0 }
     }
     return cursors
+  }
+
+  /** The outcome of the skipped events is recorded. */
+  skipped(): void {
+    for (const { progress } of this.streams) progress.release()
   }
 
   /** Whether an event was taken, and its outcome or its wait is recorded. */

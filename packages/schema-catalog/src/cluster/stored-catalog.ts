@@ -207,7 +207,7 @@ export class StoredCatalog {
   }
 
   #fenced(lease: HeldLease, work: (queries: Queries) => Promise<void>): Promise<void> {
-    return this.#pool.transaction(async (queries) => {
+    return this.#pool.write(async (queries) => {
       await assertHeld(queries, lease)
       await work(queries)
     })

@@ -11,7 +11,8 @@ const SAMPLES = 3
 /** Shown on a server that has received only its own samples. */
 export function OnlySamples({ sources }: { readonly sources: readonly Source[] }) {
   const isQuickstart = sources.length === 1 && sources[0]!.key === 'quickstart'
-  const { data: models } = useEventModels({ writeKey: sources[0]?.writeKey ?? '' }, { isEnabled: isQuickstart })
+  const writeKey = sources[0]?.writeKey ?? ''
+  const { data: models } = useEventModels({ writeKey }, { isEnabled: isQuickstart, pollMs: 10_000 })
   const events = models?.reduce((sum, { TotalCount }) => sum + TotalCount, 0)
   if (!isQuickstart || events !== SAMPLES) return null
   return (

@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { PostgresUnavailableError } from '@millrace/postgres'
 import { PostgresServer } from '@millrace/postgres/local-server'
+import { BreakingProxy } from '@millrace/postgres/testing/breaking-proxy'
 import { TestSchema } from '@millrace/postgres/testing/test-schema'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { eventAt, letter, NOW } from '../conformance/store-place.ts'
 import type { LaneOutcomes } from '../lane-outcomes.ts'
-import { BreakingProxy } from './testing/breaking-proxy.ts'
 import { deliveryTestSchema, openStore, written } from './testing/store-under-test.ts'
 
 /** A server that these tests may kill. */

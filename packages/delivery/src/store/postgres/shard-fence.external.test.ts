@@ -1,4 +1,5 @@
 import type { PostgresPool } from '@millrace/postgres'
+import { BreakingProxy } from '@millrace/postgres/testing/breaking-proxy'
 import { TestSchema } from '@millrace/postgres/testing/test-schema'
 import { expect, test } from 'vitest'
 import { LaneEvent } from '../../lane/lane-event.ts'
@@ -21,18 +22,19 @@ function laneOfShard(store: DeliveryStore, shard: number) {
   outcomes.positions = () => [{ partition: shard, stream: 0, position: { offset, index: 0 } }]
   return {
     deliver: () => outcomes.delivered(eventOf(shard, offset++), 200, 1, NOW, 1),
-    giveUp: () => outcomes.deadLetter(eventOf(shard, offset), letter(offset++, { partition: shard })),
+    giveUp: (event = '{}') =>
+      outcomes.deadLetter(eventOf(shard, offset), letter(offset++, { partition: shard, event })),
     wait: () => outcomes.journey(eventOf(shard, offset), wait(offset++, { partition: shard })),
   }
 }
 
 /** A store that holds two shards under epoch 1, with a lane of each. */
-async function twoShards(schema: TestSchema) {
+async function twoShards(schema: TestSchema, url = schema.url) {
   const fence = new HeldShards([
     [0, 1],
     [1, 1],
   ])
-  const opened = await openStore(schema, { fence })
+  const opened = await openStore(schema, { fence, pool: { url } })
   for (const shard of [0, 1]) await setEpoch(opened.pool, shard, 1)
   return { ...opened, fence, lanes: [laneOfShard(opened.store, 0), laneOfShard(opened.store, 1)] as const }
 }
@@ -64,6 +66,65 @@ test('a writer that lost a shard writes nothing of it, learns of it, and writes 
   ])
   expect(await store.deadLetters.countOpen({})).toBe(1)
   expect(store.trouble()).toBe(undefined)
+})
+
+test.each([
+  ['one of its two shards is lost', [1]],
+  ['both of its shards are lost', [0, 1]],
+])('a flush is written once when its answer and, before it is repeated, %s', async (_, lost) => {
+  await using schema = await deliveryTestSchema(TestSchema.open('fence_in_doubt'))
+  await using proxy = await BreakingProxy.open(schema.url)
+  await using opened = await twoShards(schema, proxy.url)
+  await using beside = schema.pool()
+  const { store, fence, lanes } = opened
+  for (const lane of lanes) lane.deliver()
+  await store.flush()
+  for (const lane of lanes) {
+    lane.deliver()
+    lane.giveUp()
+  }
+  proxy.next = { message: 'INSERT INTO writer', at: 'after', staysAway: true }
+  const flushed = store.flush()
+  await expect.poll(() => store.trouble()).toBeDefined()
+  for (const shard of lost) {
+    await setEpoch(beside, shard, 2)
+    fence.epochs.delete(shard)
+  }
+  proxy.isAway = false
+  await flushed
+  expect(await written(beside, 'd1')).toEqual({ plain: 4, letters: 2, delivered: 4, position: 6 })
+  const [letters] = await beside.query('SELECT sum(letters) AS letters FROM backlog')
+  expect(letters).toEqual({ letters: '2' })
+  if (!lost.includes(0)) {
+    lanes[0].deliver()
+    await store.flush()
+    expect(await written(beside, 'd1')).toMatchObject({ plain: 5, delivered: 5, position: 7 })
+  }
+})
+
+test('a flush of more than one statement is written whole or not at all', async () => {
+  await using schema = await deliveryTestSchema(TestSchema.open('fence_large'))
+  await using proxy = await BreakingProxy.open(schema.url)
+  await using opened = await twoShards(schema, proxy.url)
+  await using beside = schema.pool()
+  const { store, lanes } = opened
+  for (const lane of lanes) lane.deliver()
+  await store.flush()
+  const event = JSON.stringify({ messageId: 'm1', properties: { text: 'x'.repeat(30_000) } })
+  for (let i = 0; i < 300; i++) {
+    lanes[0].deliver()
+    lanes[1].giveUp(event)
+    lanes[i % 2]!.wait()
+  }
+  proxy.next = { message: 'INSERT INTO position', at: 'before', staysAway: true }
+  const flushed = store.flush()
+  await expect.poll(() => store.trouble()).toBeDefined()
+  expect(await written(beside, 'd1')).toEqual({ plain: 2, letters: 0, delivered: 2, position: 2 })
+  proxy.isAway = false
+  await flushed
+  expect(await written(beside, 'd1')).toEqual({ plain: 302, letters: 300, delivered: 302, position: 902 })
+  expect(await beside.query(`SELECT count(*) FROM journey WHERE outcome = 'waiting'`)).toEqual([{ count: 300 }])
+  expect(await store.deadLetters.countOpen({})).toBe(300)
 })
 
 test('every call that writes state of a shard is fenced: under a lost epoch it writes nothing', async () => {

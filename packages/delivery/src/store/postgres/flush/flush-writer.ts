@@ -12,6 +12,7 @@ import { repeated } from '../transactions.ts'
 import type { BlockRows } from './block-writes.ts'
 import { refusedRows } from './flush-check.ts'
 import { FlushConnection } from './flush-connection.ts'
+import { partsOf } from './flush-parts.ts'
 import { type FlushRow, flushStatement, type PreparedFlush } from './flush-statement.ts'
 import { namesOfReplayed, writeReplayed } from './replayed-writes.ts'
 import { WrittenPositions } from './written-positions.ts'
@@ -30,14 +31,15 @@ export interface FlushWriterOptions {
 
 /**
  * Writes the outcomes of all destinations in one transaction, under the epochs of their shards. A flush whose answer was
- * lost is repeated with its number, so it is written once.
+ * lost is repeated with its number, so it is written once. The caller repeats each flush until it is written, without rows
+ * that were refused or belong to lost shards.
  */
 export class FlushWriter {
   readonly #options: FlushWriterOptions
   readonly #connection: FlushConnection
   readonly #positions: WrittenPositions
-  /** The last flush that was sent, with its number: the writer repeats it until it has an answer. */
-  #sent: { readonly flush: Flush; readonly number: number } | undefined
+  /** Number of the last flush that Postgres told us it has. A repetition with fewer rows keeps the number of its flush. */
+  #written = 0
 
   constructor(options: FlushWriterOptions) {
     this.#options = options
@@ -53,8 +55,10 @@ export class FlushWriter {
     const names = await this.#options.names.numbers(namesOf(flush))
     try {
       const answer = await this.#write(flush, shards.owned, names)
-      if (answer.kind === 'written') this.#positions.note(flush.positions)
-      else this.#options.blocks.close()
+      if (answer.kind === 'written') {
+        this.#written++
+        this.#positions.note(flush.positions)
+      } else this.#options.blocks.close()
       return answer
     } catch (error) {
       this.#options.blocks.close()
@@ -71,9 +75,8 @@ export class FlushWriter {
     const { days, clock, blocks } = this.#options
     const day = dayOf(clock.now())
     if (flush.blocks.length > 0) await days.make(day)
-    const number = this.#numberOf(flush)
     const prepare = (): PreparedFlush => ({
-      ...{ flush, owned, names, day, number, now: clock.now() },
+      ...{ flush, owned, names, day, number: this.#written + 1, now: clock.now() },
       ...{ blocks: blocks.place(flush.blocks, day), positions: this.#positions.moved(flush.positions) },
       ...{ writer: this.#options.writer, noteOf: this.#options.noteOf },
     })
@@ -90,11 +93,15 @@ export class FlushWriter {
   }
 
   async #send(connection: PostgresConnection, flush: Flush, prepared: PreparedFlush): Promise<FlushAnswer> {
-    if (flush.replayed.length === 0) return answerOf(await runFlush(connection, prepared), prepared)
+    const [first, ...others] = partsOf(prepared)
+    if (others.length + flush.replayed.length === 0) return answerOf(await runFlush(connection, first), first)
     return inTransaction(connection, async (queries) => {
-      const row = await runFlush(queries, prepared)
-      if (row.isNew) await this.#writeReplayed(queries, flush.replayed, prepared.names)
-      return answerOf(row, prepared)
+      const row = await runFlush(queries, first)
+      if (row.isNew) {
+        for (const part of others) await runFlush(queries, part)
+        if (flush.replayed.length > 0) await this.#writeReplayed(queries, flush.replayed, prepared.names)
+      }
+      return answerOf(row, first)
     })
   }
 
@@ -152,11 +159,6 @@ export class FlushWriter {
   #owned(flush: Flush): { readonly owned: readonly OwnedShard[] | undefined; readonly lost: readonly number[] } {
     const { fence } = this.#options
     return fence === undefined ? { owned: undefined, lost: [] } : ownedShards(fence, partitionsOf(flush))
-  }
-
-  #numberOf(flush: Flush): number {
-    if (this.#sent?.flush !== flush) this.#sent = { flush, number: (this.#sent?.number ?? 0) + 1 }
-    return this.#sent.number
   }
 }
 

@@ -4,11 +4,20 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 /** When the connection breaks: before the server has the message, or after the server has answered it. */
 export type BreaksAt = 'before' | 'after'
 
-/** A network between clients and a Postgres server that breaks a connection at a message of the test's choice. */
+interface Break {
+  readonly message: string
+  readonly at: BreaksAt
+  /** Then all connections break, and the server is away. */
+  readonly staysAway?: boolean
+}
+
+/** A network between clients and a Postgres server that breaks connections at messages of the test's choice. */
 export class BreakingProxy implements AsyncDisposable {
   readonly url: string
   /** Set by the test: the next message that holds these bytes breaks its connection. */
-  next: { readonly message: string; readonly at: BreaksAt } | undefined
+  next: Break | undefined
+  /** Whether new connections break at once. */
+  isAway = false
   readonly #server: Server
   readonly #sockets = new Set<Socket>()
 
@@ -32,10 +41,13 @@ export class BreakingProxy implements AsyncDisposable {
   }
 
   #pass(client: Socket, port: number): void {
+    if (this.isAway) {
+      client.destroy()
+      return
+    }
     const server = connect(port, '127.0.0.1')
     const end = () => {
-      client.destroy()
-      server.destroy()
+      for (const socket of this.isAway ? this.#sockets : [client, server]) socket.destroy()
     }
     for (const socket of [client, server]) {
       this.#sockets.add(socket)
@@ -44,8 +56,9 @@ export class BreakingProxy implements AsyncDisposable {
     let isBreaking = false
     client.on('data', (data) => {
       if (this.next !== undefined && data.includes(this.next.message)) {
-        const { at } = this.next
+        const { at, staysAway = false } = this.next
         this.next = undefined
+        this.isAway = staysAway
         if (at === 'before') return end()
         isBreaking = true
       }
