@@ -167,7 +167,7 @@ test('an untouched secret stays, and a changed origin warns that it will not', a
     signingSecret: '********',
     webhookUrl: `${dashboard.env.sink.url}/other`,
   })
-  const warning = 'The new address has another origin. Enter the secrets again, or they will be removed.'
+  const warning = 'The secrets could reach another host. Enter them again, or they will be removed.'
   expect(await page.getByText(warning).count()).toBe(0)
   await url.fill('https://hooks.cinema.example/in')
   await page.getByText(warning).waitFor()

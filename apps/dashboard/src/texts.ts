@@ -180,7 +180,7 @@ export const destinationTexts = {
   nothingSent: 'Nothing was sent in this time range.',
   noTransformation: 'No transformations. Events are sent unchanged.',
   secretSaved: 'Saved. Type to replace.',
-  originChanges: 'The new address has another origin. Enter the secrets again, or they will be removed.',
+  originChanges: 'The secrets could reach another host. Enter them again, or they will be removed.',
   testConnection: 'Test connection',
   notVerified: 'not yet verified here',
   notVerifiedMeaning:

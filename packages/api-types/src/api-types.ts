@@ -506,6 +506,8 @@ export type DestinationDefinition = {
     readonly commonConfig: readonly string[]
     /** Paths of variables that decide the host of requests. */
     readonly hostKeys: readonly string[]
+    /** Variables that list further hosts that may receive secrets. */
+    readonly trustedHostKeys: readonly string[]
     /** Variables that a client library may see. */
     readonly publicKeys: readonly string[]
   }

@@ -143,6 +143,8 @@ export interface EventLog extends AsyncDisposable {
   /**
    * Deletes storage units whose records have all been before `finishedBefore` for `keepMs`. A unit with records of several
    * partitions waits until each of them has been retained past it. Engines whose broker deletes by itself do nothing.
+   *
+   * @param keepMs 0: at once, also what a restart needs to know duplicates of the last day.
    */
   retain(partition: number, finishedBefore: Offset, keepMs: number): Promise<void>
 

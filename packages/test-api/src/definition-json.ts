@@ -11,7 +11,7 @@ import type { JsonObject } from '@millrace/protocol'
 export function definitionJson(definition: DestinationDefinition, hasSchema: boolean, editor?: JsonObject) {
   const { id, name, displayName, category, kind, defaultConfig, config } = definition
   const { destConfig, secretKeys, supportedMessageTypes, supportedConnectionModes, supportedSourceTypes } = config
-  const { extraConfig, commonConfig, hostKeys, publicKeys } = config
+  const { extraConfig, commonConfig, hostKeys, trustedHostKeys = [], publicKeys } = config
   const { configSchema, uiConfig, options, createdAt, updatedAt } = definition
   return {
     id,
@@ -24,7 +24,7 @@ export function definitionJson(definition: DestinationDefinition, hasSchema: boo
       destConfig,
       ...(hasSchema ? { extraConfig, commonConfig } : {}),
       secretKeys,
-      ...(hasSchema ? { hostKeys, publicKeys } : {}),
+      ...(hasSchema ? { hostKeys, trustedHostKeys, publicKeys } : {}),
       supportedMessageTypes,
       supportedConnectionModes,
       supportedSourceTypes,

@@ -81,7 +81,14 @@ export const EXAMPLES = {
   definition,
   definitionWithSchema: {
     ...definition,
-    config: { ...definition.config, extraConfig: [], commonConfig: [], hostKeys: ['webhookUrl'], publicKeys: [] },
+    config: {
+      ...definition.config,
+      extraConfig: [],
+      commonConfig: [],
+      hostKeys: ['webhookUrl'],
+      trustedHostKeys: [],
+      publicKeys: [],
+    },
     configSchema: { type: 'object', required: ['webhookUrl'] },
     uiConfig: { fields: [{ key: 'webhookUrl', label: 'URL' }] },
     options: {},

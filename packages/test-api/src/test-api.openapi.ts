@@ -146,6 +146,9 @@ const Definition = named(
       extraConfig: texts,
       commonConfig: texts,
       hostKeys: Type.Array(Type.String(), { description: 'Paths of variables that decide the host of requests.' }),
+      trustedHostKeys: Type.Array(Type.String(), {
+        description: 'Variables that list further hosts that may receive secrets.',
+      }),
       publicKeys: Type.Array(Type.String(), { description: 'Variables that a client library may see.' }),
     }),
     configSchema: Type.Record(Type.String(), Type.Unknown(), { description: 'JSON Schema draft-07 of a config.' }),

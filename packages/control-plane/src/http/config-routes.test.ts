@@ -233,7 +233,7 @@ describe('apply', () => {
     await applied(plane, cinema())
     const document = cinema('********')
     Object.assign(document.destinations['booking-hook'].config, changed)
-    const warning = 'booking-hook: The saved secrets were removed because the host has changed'
+    const warning = 'booking-hook: The saved secrets were removed because they could reach another host'
     const planned = await plane.send('POST', '/v2/config/plan', { body: { document } })
     expect(planned.headers['x-millrace-warning']).toBe(warning)
     expect((await apply(plane, document)).headers['x-millrace-warning']).toBe(warning)

@@ -304,7 +304,7 @@ describe('destinations', () => {
     expect(answer.status).toBe(200)
     expect(plane.plane.destinations.get(id).config).toEqual(saved)
     expect(answer.headers['x-millrace-warning']).toBe(
-      hasWarning ? 'The saved secrets were removed because the host has changed' : undefined,
+      hasWarning ? 'The saved secrets were removed because they could reach another host' : undefined,
     )
   })
 
@@ -337,7 +337,7 @@ describe('destinations', () => {
           },
     )
     expect(answer.headers['x-millrace-warning']).toBe(
-      keeps ? undefined : 'The saved secrets were removed because the host has changed',
+      keeps ? undefined : 'The saved secrets were removed because they could reach another host',
     )
   })
 })

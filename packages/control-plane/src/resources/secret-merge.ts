@@ -29,4 +29,4 @@ export function mergeSecrets(
   return { config, masksWithoutValue: [], warning }
 }
 
-const SECRETS_REMOVED = 'The saved secrets were removed because the host has changed'
+const SECRETS_REMOVED = 'The saved secrets were removed because they could reach another host'

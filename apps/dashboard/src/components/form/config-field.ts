@@ -28,6 +28,8 @@ export interface ConfigField {
   readonly fallback: JsonValue | undefined
   /** Whether it determines where requests go. */
   readonly isHost: boolean
+  /** Whether it lists further hosts that may receive secrets. */
+  readonly isTrustedHosts: boolean
   readonly schema: JsonObject
 }
 
@@ -51,6 +53,7 @@ export function configFields(definition: DestinationDefinition): ConfigField[] {
       options,
       fallback: schema['default'],
       isHost: config.hostKeys?.includes(key) ?? false,
+      isTrustedHosts: config.trustedHostKeys?.includes(key) ?? false,
       schema,
     }
   })

@@ -45,7 +45,12 @@ const definition = {
     'templates',
     'certificate',
   ],
-  config: { extraConfig: ['signingSecret'], secretKeys: ['headers.to', 'signingSecret'], hostKeys: ['url'] },
+  config: {
+    extraConfig: ['signingSecret'],
+    secretKeys: ['headers.to', 'signingSecret'],
+    hostKeys: ['url'],
+    trustedHostKeys: ['hosts'],
+  },
   configSchema: { type: 'object', required: ['url'], properties },
   uiConfig: { fields: [{ key: 'method', label: 'Method', help: 'Upper or lower case.' }] },
 } as unknown as DestinationDefinition
@@ -104,6 +109,13 @@ describe('losesSecrets', () => {
   it('warns when the origin changes and a saved secret is untouched', () => {
     expect(losesSecrets(fields, saved, { ...saved, url: 'https://b.example/in' })).toBe(true)
     expect(losesSecrets(fields, saved, { ...saved, url: 'http://a.example/in' })).toBe(true)
+  })
+
+  it('warns when a further host may receive secrets, not when one may no longer', () => {
+    const trusting = { ...saved, hosts: ['b.example', 'c.example'] }
+    expect(losesSecrets(fields, trusting, { ...trusting, hosts: ['b.example', 'd.example'] })).toBe(true)
+    expect(losesSecrets(fields, saved, trusting)).toBe(true)
+    expect(losesSecrets(fields, trusting, { ...trusting, hosts: ['B.example'] })).toBe(false)
   })
 
   it('does not warn for another path, nor when the secrets are entered again', () => {

@@ -230,6 +230,26 @@ test('what attempts brought is known for a day, after restarts and kills, and wh
   await expectSent(log, at + MAX_DEDUP_WINDOW_MS, [['repeat', ['a', 'c', 'run-2'], [2]]])
 })
 
+test('a log that is too large deletes what a window needs: until a restart its ids are known', async () => {
+  const directory = folders.create()
+  const send = (log: SqliteEventLog) =>
+    log.append(0, 'live', recordOf('source-a', 1_000, ['a']), { windowMs: MAX_DEDUP_WINDOW_MS })
+  {
+    await using log = await openLog(directory, { hasDedup: true })
+    await send(log)
+  }
+  {
+    await using log = await openLog(directory, { hasDedup: true })
+    await log.retain(0, 1, 0)
+    expect(await log.oldest(0)).toBe(undefined)
+    const offset = await send(log)
+    expect((await log.get(0, [offset]))[0]!.duplicates).toEqual(new Set([0]))
+  }
+  await using log = await openLog(directory, { hasDedup: true })
+  const offset = await send(log)
+  expect((await log.get(0, [offset]))[0]!.duplicates).toBe(undefined)
+})
+
 test('a source with a window decides by it alone', async () => {
   await using log = await openLog(folders.create())
   const send = (dedup: Dedup) => log.append(0, 'live', recordOf('source-a', 1_000, ['a']), dedup)

@@ -102,8 +102,8 @@ export class Segments {
     const finished = this.#list.entries.filter(
       (entry, at) => entry.state !== 'open' && this.#list.endOf(at) <= finishedBefore,
     )
-    // Keep segments with keys that a restart still needs.
-    const leastKeepMs = this.#keys.hasWindowKeys ? Math.max(keepMs, MAX_DEDUP_WINDOW_MS) : keepMs
+    // Keep segments with keys that a restart still needs, unless the log is too large.
+    const leastKeepMs = keepMs > 0 && this.#keys.hasWindowKeys ? Math.max(keepMs, MAX_DEDUP_WINDOW_MS) : keepMs
     const finishedSince = finished.map((entry) => this.#finished.since(entry.first, now))
     for (const [at, entry] of finished.entries()) {
       if (now - finishedSince[at]! < leastKeepMs || entry.state !== 'closed') break
