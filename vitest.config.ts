@@ -1,17 +1,51 @@
 import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 // The suffix of a test file says what it needs:
 //   .test.ts           nothing but this checkout; together they are `npm test`
 //   .external.test.ts  servers or a browser, which `.ci/run` installs and starts
 //   .chaos.test.ts     seconds of breaking processes, disks and days of delivery
 //   .long.test.ts      minutes, compilers, or the registries of several languages: `npm run verify:long`
-// A long test file that only imports a shorter one repeats it with more rounds, larger numbers and longer times: FULL is set there.
+// The last of them has FULL set, and also runs some shorter files, which then have more rounds, larger numbers or more variants:
+const fullForms = [
+  'packages/delivery/src/store/sqlite/letters/dead-letters.chaos.test.ts',
+  'packages/log/src/kafka/kafka-event-log.external.test.ts',
+  'tests/chaos/replay.chaos.test.ts',
+  'tests/dashboard/*.external.test.ts',
+  'tests/e2e/faults.chaos.test.ts',
+]
 const hermetic = ['{packages,apps,sdks}/*/src/**/*.test.ts', 'apps/dashboard/build/*.test.ts', 'tests/**/*.test.ts']
 const suffixes = ['external', 'chaos', 'long']
 
+/** Vitest starts large files first, so that no long one runs alone at the end. These are small and run long: what they run is elsewhere. */
+const LONG_FIRST = [
+  'tests/e2e/test-api/stages.test.ts',
+  'packages/log/src/sqlite/sqlite-event-log.test.ts',
+  'tests/programs.test.ts',
+  'tests/e2e/test-api/every-type.test.ts',
+  'tests/docs/cli.external.test.ts',
+  'packages/log/src/kafka/kafka-event-log.external.test.ts',
+  'tests/clients/clients.external.test.ts',
+  'packages/delivery/src/store/postgres/postgres-delivery-store.external.test.ts',
+  'tests/e2e/faults.chaos.test.ts',
+  'tests/chaos/programs.chaos.test.ts',
+  'tests/destinations/new-destination.chaos.test.ts',
+  'tests/chaos/replay.chaos.test.ts',
+  'tests/chaos/restore.chaos.test.ts',
+]
+
+class LongFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const isLong = ({ moduleId }: TestSpecification) => LONG_FIRST.some((name) => moduleId.endsWith(name))
+    const byProject = Map.groupBy(await super.sort(files), ({ project }) => project.name)
+    return [...byProject.values()].flatMap((of) => [...of.filter(isLong), ...of.filter((file) => !isLong(file))])
+  }
+}
+
 export default defineConfig({
   test: {
+    sequence: { sequencer: LongFirst },
     // A test file waits now and then for a disk, a process or a browser: half as many files again as cores are at work.
     maxWorkers: Math.ceil(availableParallelism() * 1.5),
     projects: [
@@ -37,7 +71,10 @@ export default defineConfig({
             'packages/postgres/src/testing/test-run.ts',
             'packages/log/src/kafka-brokers/testing/test-run.ts',
           ],
-          include: [`tests/**/*.${name}.test.ts`, `{packages,apps,sdks}/*/src/**/*.${name}.test.ts`],
+          include: [
+            ...[`tests/**/*.${name}.test.ts`, `{packages,apps,sdks}/*/src/**/*.${name}.test.ts`],
+            ...(name === 'long' ? fullForms : []),
+          ],
           testTimeout: 180_000,
           hookTimeout: 180_000,
           expect: { poll: { timeout: 15_000 } },

@@ -1,1 +1,0 @@
-import './dead-letters.chaos.test.ts'

@@ -1,1 +1,0 @@
-import './replay.chaos.test.ts'
