@@ -1,7 +1,7 @@
 import type { Span } from '@millrace/delivery'
 import type { Logger, Timer } from '@millrace/std'
 import type { Configuration } from '../following/configuration.ts'
-import { RemovalRecords, type RemovalRecordsOptions } from '../following/removal-records.ts'
+import { byScope, RemovalRecords, type RemovalRecordsOptions } from '../following/removal-records.ts'
 import type { Removed } from '../following/removals.ts'
 
 const AGAIN_MS = 1_000
@@ -10,20 +10,12 @@ export interface OwnedRemovalsOptions extends RemovalRecordsOptions {
   readonly logger: Logger
 }
 
-/** What a change of the configuration removed. */
-interface Removal {
-  /** Of all shards of this process. */
-  removed: readonly Removed[]
-  /** Of the removed resources. They leave last: until then they show which removals an owner has not recorded. */
-  readonly spans: readonly Span[]
-}
-
 /** Records what removals discarded in the shards of this process, also those that the last owner of a shard has not recorded. */
 export class OwnedRemovals {
   readonly #options: OwnedRemovalsOptions
   readonly #records: RemovalRecords
-  /** In the order of the changes. */
-  readonly #unrecorded: Removal[] = []
+  /** Steps in their order; each takes effect whole or not at all. */
+  readonly #unrecorded: (() => Promise<void>)[] = []
   #isRecording = false
   #timer: Timer | undefined
   #isStopped = false
@@ -34,11 +26,12 @@ export class OwnedRemovals {
     this.#records = new RemovalRecords(options)
   }
 
-  /** Resolves when the removals of a change are recorded, or cannot be now: then this tries again by itself. */
+  /** Resolves when the removals of a change are recorded, or left to the repetitions because they cannot be now. */
   async record(removed: readonly Removed[], before: readonly Span[], configuration: Configuration): Promise<void> {
+    for (const parts of byScope(removed)) this.#unrecorded.push(() => this.#record(parts))
     const spans = removedOf(before, configuration, this.#options.partitions())
-    if (removed.length + spans.length === 0) return
-    this.#unrecorded.push({ removed, spans })
+    // They leave last: until then they show which removals an owner has not recorded.
+    if (spans.length > 0) this.#unrecorded.push(() => this.#drop(spans))
     await this.#recordAll()
   }
 
@@ -54,7 +47,7 @@ export class OwnedRemovals {
     this.#timer?.cancel()
     try {
       for (let next = this.#unrecorded[0]; next !== undefined; next = this.#unrecorded[0]) {
-        await this.#recordOne(next)
+        await next()
         this.#unrecorded.shift()
       }
     } catch (error) {
@@ -66,14 +59,20 @@ export class OwnedRemovals {
     }
   }
 
-  async #recordOne(removal: Removal): Promise<void> {
+  /** @param removed of one scope. */
+  async #record(removed: readonly Removed[]): Promise<void> {
+    await this.#records.record(removed.filter(({ ranges }) => this.#own(ranges).length === ranges.length))
+  }
+
+  async #drop(spans: readonly Span[]): Promise<void> {
+    const own = this.#own(spans)
+    if (own.length > 0) await this.#options.store.spans.drop(own)
+  }
+
+  /** What belongs to a lost shard is left to its next owner. */
+  #own<T extends { readonly partition: number }>(all: readonly T[]): T[] {
     const partitions = this.#options.partitions()
-    const isOwn = ({ partition }: { readonly partition: number }) => partitions.includes(partition)
-    // What belongs to a lost shard is recorded by its next owner.
-    await this.#records.record(removal.removed.filter(({ ranges }) => ranges.every(isOwn)))
-    removal.removed = []
-    const spans = removal.spans.filter(isOwn)
-    if (spans.length > 0) await this.#options.store.spans.drop(spans)
+    return all.filter(({ partition }) => partitions.includes(partition))
   }
 
   /**

@@ -25,8 +25,7 @@ export class RemovalRecords {
 
   /** @param removed of all shards. */
   async record(removed: readonly Removed[]): Promise<void> {
-    const byScope = Map.groupBy(removed, ({ scope }) => `${scope.destinationId} ${scope.sourceId ?? ''}`)
-    for (const parts of byScope.values()) await this.#record(joined(parts))
+    for (const parts of byScope(removed)) await this.#record(joined(parts))
   }
 
   /** After a crash, spans of removed connections show which removals were not recorded. */
@@ -75,6 +74,11 @@ export class RemovalRecords {
     await store.outcomes.discard({ scope, partitions: this.#options.partitions(), ranges: rows, reason, at })
     if (count > 0) metrics.outcome(destinationId, 'discarded', count)
   }
+}
+
+/** Each removal with its parts from all shards. */
+export function byScope(removed: readonly Removed[]): Iterable<readonly Removed[]> {
+  return Map.groupBy(removed, ({ scope }) => `${scope.destinationId} ${scope.sourceId ?? ''}`).values()
 }
 
 function joined(parts: readonly Removed[]): Removed {
