@@ -1,8 +1,9 @@
 import type { Span } from '@millrace/delivery'
-import type { Logger, Timer } from '@millrace/std'
+import type { Logger } from '@millrace/std'
 import type { Configuration } from '../following/configuration.ts'
 import { byScope, RemovalRecords, type RemovalRecordsOptions } from '../following/removal-records.ts'
 import type { Removed } from '../following/removals.ts'
+import { Turns } from './turns.ts'
 
 const AGAIN_MS = 1_000
 
@@ -17,43 +18,44 @@ export class OwnedRemovals {
   /** Steps in their order; each takes effect whole or not at all. */
   readonly #unrecorded: (() => Promise<void>)[] = []
   #isRecording = false
-  #timer: Timer | undefined
-  #isStopped = false
+  /** Begins with the first step that fails. */
+  readonly #turns: Turns
 
   /** @param options with the partitions of all shards of this process. */
   constructor(options: OwnedRemovalsOptions) {
     this.#options = options
     this.#records = new RemovalRecords(options)
+    const recordAll = () => this.#recordAll()
+    this.#turns = new Turns(options.clock, AGAIN_MS, recordAll, () => {})
   }
 
-  /** Resolves when the removals of a change are recorded, or left to the repetitions because they cannot be now. */
+  /** Resolves when the removals of a change are recorded. If they cannot be now, this logs it and tries again by itself. */
   async record(removed: readonly Removed[], before: readonly Span[], configuration: Configuration): Promise<void> {
     for (const parts of byScope(removed)) this.#unrecorded.push(() => this.#record(parts))
     const spans = removedOf(before, configuration, this.#options.partitions())
     // They leave last: until then they show which removals an owner has not recorded.
     if (spans.length > 0) this.#unrecorded.push(() => this.#drop(spans))
-    await this.#recordAll()
+    try {
+      await this.#recordAll()
+    } catch (error) {
+      this.#options.logger.warn({ err: error as Error }, 'removals cannot be recorded; retrying')
+      this.#turns.start()
+    }
   }
 
-  /** Ends the repetitions: the next owners record what is not recorded. */
-  stop(): void {
-    this.#isStopped = true
-    this.#timer?.cancel()
+  /** Stops trying again. The next owner of each shard records what this process has not recorded. */
+  stop(): Promise<void> {
+    return this.#turns.stop()
   }
 
   async #recordAll(): Promise<void> {
-    if (this.#isRecording || this.#isStopped) return
+    if (this.#isRecording) return
     this.#isRecording = true
-    this.#timer?.cancel()
     try {
       for (let next = this.#unrecorded[0]; next !== undefined; next = this.#unrecorded[0]) {
         await next()
         this.#unrecorded.shift()
       }
-    } catch (error) {
-      const { clock, logger } = this.#options
-      logger.warn({ err: error as Error }, 'removals cannot be recorded; retrying')
-      if (!this.#isStopped) this.#timer = clock.setTimer(() => void this.#recordAll(), AGAIN_MS)
     } finally {
       this.#isRecording = false
     }
@@ -61,7 +63,8 @@ export class OwnedRemovals {
 
   /** @param removed of one scope. */
   async #record(removed: readonly Removed[]): Promise<void> {
-    await this.#records.record(removed.filter(({ ranges }) => this.#own(ranges).length === ranges.length))
+    const own = removed.filter(({ ranges }) => this.#own(ranges).length === ranges.length)
+    if (own.length > 0) await this.#records.recordScope(own)
   }
 
   async #drop(spans: readonly Span[]): Promise<void> {

@@ -159,7 +159,7 @@ export class OwnedShards {
 
   /** After all shards have ended. */
   async close(): Promise<void> {
-    this.#removals.stop()
+    await this.#removals.stop()
     await this.#survivals.stop()
     await this.#kept.stop()
     await this.#decisions.stop()

@@ -25,7 +25,12 @@ export class RemovalRecords {
 
   /** @param removed of all shards. */
   async record(removed: readonly Removed[]): Promise<void> {
-    for (const parts of byScope(removed)) await this.#record(joined(parts))
+    for (const parts of byScope(removed)) await this.recordScope(parts)
+  }
+
+  /** @param parts of one scope, at least one. */
+  async recordScope(parts: readonly Removed[]): Promise<void> {
+    await this.#record(joined(parts))
   }
 
   /** After a crash, spans of removed connections show which removals were not recorded. */

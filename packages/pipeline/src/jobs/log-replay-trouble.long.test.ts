@@ -20,15 +20,7 @@ test.each([0, 1, 2, 3, 4, 5])('crash %i in a replay of the log loses nothing, an
   let answers = 0
   other.answer = ({ event }) => (event.messageId === 'm-7' ? 404 : ++answers % 9 === 0 ? 503 : 200)
   const body = (await routes.call('POST', '/v2/replays', RANGE)).body
-  for (let i = 0; i < n; i++) await run.advance(370)
-  if (n % 2 === 1) {
-    // Answers that came and were never written.
-    run.writes = false
-    await run.clock.advance(100, () => new Promise((resolve) => setImmediate(resolve)))
-  }
-  await run.crash()
-  run.writes = true
-  await run.advance(30 * MINUTE)
+  await run.crashAfter(n)
   const expected = { state: 'done', matched: 250, taken: 250, delivered: 249, deadLettered: 1 }
   expect(await routes.replay(body.replay.id)).toMatchObject(expected)
   expect(new Set(other.messageIds).size).toBe(250)

@@ -56,15 +56,7 @@ test.each([0, 1, 2, 3, 4, 5, 6, 7])(
     }
     const routes = new RoutesUnderTest(run)
     const { replayId } = (await routes.call('POST', '/v2/dead-letters/replay', ALL)).body
-    for (let i = 0; i < n; i++) await run.advance(370)
-    if (n % 2 === 1) {
-      // Answers that came and were never written.
-      run.writes = false
-      await run.clock.advance(100, () => new Promise((resolve) => setImmediate(resolve)))
-    }
-    await run.crash()
-    run.writes = true
-    await run.advance(30 * MINUTE)
+    await run.crashAfter(n)
     expect(await run.deadLetters({ state: 'replaying' })).toEqual([])
     const open = await run.deadLetters()
     expect(open.map(({ event }) => JSON.parse(event).messageId)).toEqual(['m-7'])

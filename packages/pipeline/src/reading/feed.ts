@@ -121,6 +121,7 @@ export class Feed {
     return this.#of(partition).skipTo(offset)
   }
 
+  /** The outcome of the skipped events is recorded: the position may pass them. */
   skipped(partition: number): void {
     this.#of(partition).skipped()
     this.#options.outcomes.moved()

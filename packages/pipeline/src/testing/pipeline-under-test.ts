@@ -223,6 +223,18 @@ export class PipelineUnderTest implements AsyncDisposable {
     await this.settle()
   }
 
+  /** Crashes after so many steps; after an odd number, answers have come that were never written. Then all has time to end. */
+  async crashAfter(steps: number): Promise<void> {
+    for (let i = 0; i < steps; i++) await this.advance(370)
+    if (steps % 2 === 1) {
+      this.writes = false
+      await this.clock.advance(100, () => new Promise((resolve) => setImmediate(resolve)))
+    }
+    await this.crash()
+    this.writes = true
+    await this.advance(30 * MINUTE)
+  }
+
   // Observations
 
   /** The outcomes of the one event with this messageId, by destination. */
