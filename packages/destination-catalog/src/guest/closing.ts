@@ -24,7 +24,7 @@ const READS =
 const HARMLESS_FILES = /^(close|read|readv|fstat|fsync|fdatasync|watchFile|unwatchFile|_toUnixTimestamp)(Sync)?$/
 
 /**
- * Takes network, processes, native code and files away from everything that is loaded afterwards. It keeps mistakes and
+ * Takes network, processes, native code, files and the environment away from everything that is loaded afterwards. It keeps mistakes and
  * opportunism in; against hostile code the boundary is the permission model of a process.
  *
  * @param packagesFolder the only folder that may be read.
@@ -32,23 +32,27 @@ const HARMLESS_FILES = /^(close|read|readv|fstat|fsync|fdatasync|watchFile|unwat
  * @see contracts/destination-catalog.md §4.2 [C15]
  */
 export function closeEverything(packagesFolder: string, onBlocked: (what: string) => void): void {
-  const closed = (code: ClosedError['code'], what: string) =>
+  const closed: Closed = (code, what) =>
     function closed(): never {
       onBlocked(what)
       throw new ClosedError(code, what)
     }
-  const close = (code: ClosedError['code'], module: string, holder: Functions, names: Iterable<string>) => {
+  const close: Close = (code, module, holder, names) => {
     for (const name of names) if (typeof holder[name] === 'function') holder[name] = closed(code, `${module}.${name}`)
   }
-  closeNetwork(close)
+  // Tells Node where compiled code is kept, which it has read.
+  delete process.env['NODE_COMPILE_CACHE']
+  closeNetwork(close, closed)
   closeProcesses(close)
-  closeFiles(packagesFolder, closed)
+  closeFiles(path.resolve(packagesFolder), closed)
   syncBuiltinESMExports()
 }
 
+/** What a closed function is replaced with. */
+type Closed = (code: ClosedError['code'], what: string) => () => never
 type Close = (code: ClosedError['code'], module: string, holder: Functions, names: Iterable<string>) => void
 
-function closeNetwork(close: Close): void {
+function closeNetwork(close: Close, closed: Closed): void {
   const network = (module: string, names: Iterable<string>, holder = builtin(module)) =>
     close('NETWORK_CLOSED', module, holder, names)
   const net = builtin('net') as Record<string, { prototype: Functions }>
@@ -66,7 +70,10 @@ function closeNetwork(close: Close): void {
   network('dns', Object.keys(dns), dns)
   const promises = builtin('dns/promises')
   network('dns.promises', Object.keys(promises), promises)
-  network('globalThis', ['fetch', 'WebSocket', 'EventSource'], globalThis as unknown as Functions)
+  // Not read first: reading one loads all of them, which takes as long as the rest of this function.
+  const globals = globalThis as unknown as Functions
+  for (const name of ['fetch', 'WebSocket', 'EventSource'])
+    globals[name] = closed('NETWORK_CLOSED', `globalThis.${name}`)
 }
 
 function closeProcesses(close: Close): void {
@@ -82,10 +89,7 @@ function closeProcesses(close: Close): void {
   processes('process', ['dlopen', 'binding', '_linkedBinding', 'kill', 'exit', 'reallyExit', 'abort'], process as never)
 }
 
-function closeFiles(
-  packagesFolder: string,
-  closed: (code: ClosedError['code'], what: string) => (...given: unknown[]) => never,
-): void {
+function closeFiles(packagesFolder: string, closed: Closed): void {
   const fs = builtin('fs')
   const module = builtin('module')
   for (const name of ['enableCompileCache', 'flushCompileCache'])
@@ -125,9 +129,12 @@ function isInPackages(file: unknown, packagesFolder: string): boolean {
   if (typeof file === 'number') return true
   const given = file instanceof URL ? file.pathname : file
   if (typeof given !== 'string') return false
-  const [first = ''] = path.relative(packagesFolder, path.resolve(given)).split(path.sep)
+  const whole = path.resolve(given)
+  if (whole === packagesFolder) return true
+  if (!whole.startsWith(packagesFolder + path.sep)) return false
+  const [first] = whole.slice(packagesFolder.length + 1).split(path.sep, 1)
   // Our own workspaces are linked there, and lie outside.
-  return first !== '..' && !path.isAbsolute(first) && first !== '@millrace' && (!first.startsWith('.') || first === '')
+  return first !== '@millrace' && !first!.startsWith('.')
 }
 
 function builtin(name: string): Functions {

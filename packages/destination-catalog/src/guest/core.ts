@@ -99,7 +99,8 @@ export interface RunnableDefinition extends PackageDefinition {
 
 /**
  * Loads the core. Before that, the `cross-fetch` that it sends with is replaced: no request escapes, also not of code that
- * makes a second client of the core.
+ * makes a second client of the core. The schemas of actions are not checked: compiling the schema of schemas takes a tenth of the
+ * first use, and they are the package's own.
  *
  * @see contracts/destination-catalog.md §3, row 8 [C11]
  */
@@ -109,6 +110,8 @@ export function loadCore(onBlocked: (what: string) => void): Core {
   const { Headers, Response, Request } = crossFetch
   const fetch = Object.assign(fetchOfRun(Response, onBlocked), { Headers, Response, Request })
   place.cache[place.resolve('cross-fetch')]!.exports = Object.assign(fetch, { default: fetch, fetch })
+  const { Ajv } = place('ajv') as { Ajv: { prototype: object } }
+  Object.assign(Ajv.prototype, { validateSchema: () => true })
   const core = require('@segment/actions-core') as Omit<Core, 'Headers' | 'Response'>
   return { ...core, Headers, Response }
 }

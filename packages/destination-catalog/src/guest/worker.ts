@@ -1,5 +1,4 @@
-import { enableCompileCache, flushCompileCache } from 'node:module'
-import { workerData } from 'node:worker_threads'
+import { flushCompileCache } from 'node:module'
 
 /*
  * The thread in which the code of the package runs. Everything is closed before the first module of others loads. Its compiled code is
@@ -8,8 +7,6 @@ import { workerData } from 'node:worker_threads'
 
 const KEEP_AFTER_MS = 3_000
 const keep = flushCompileCache
-const { codeFolder } = workerData as { readonly codeFolder: string | undefined }
-if (codeFolder !== undefined) enableCompileCache(codeFolder)
 
 const { loadCore } = await import('./core.ts')
 const { Engine } = await import('./engine.ts')

@@ -42,12 +42,12 @@ export class GuestThread {
     this.#options = options
     this.#worker = new Worker(program ?? new URL('../guest/worker.ts', import.meta.url), {
       name: 'destination catalog',
-      env: {},
+      env: codeFolder(),
       argv: [],
       stdin: false,
       stdout: true,
       stderr: true,
-      workerData: { packagesFolder, codeFolder: codeFolder() },
+      workerData: { packagesFolder },
       resourceLimits: { maxOldGenerationSizeMb: memoryMb },
     })
     for (const stream of [this.#worker.stdout, this.#worker.stderr]) logLines(stream, clock, logger)
@@ -121,10 +121,10 @@ export class GuestThread {
   }
 }
 
-/** Where the server keeps compiled code; undefined if it keeps none. */
-function codeFolder(): string | undefined {
+/** Tells Node where the server keeps compiled code, if it keeps any. The thread takes it out of its environment. */
+function codeFolder(): NodeJS.ProcessEnv {
   const folder = getCompileCacheDir()
-  return folder === undefined ? undefined : path.dirname(folder)
+  return folder === undefined ? {} : { NODE_COMPILE_CACHE: path.dirname(folder) }
 }
 
 /** What the code of the packages prints goes to the log; a bound keeps it from filling the disk. */
