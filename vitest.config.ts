@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 // The suffix of a test file says what it needs:
-//   .test.ts           nothing but this checkout; together they are `npm test`
+//   .test.ts           nothing but this checkout; `npm test` runs them, but for those of the whole product in tests/e2e: `npm run test:e2e`
 //   .external.test.ts  servers or a browser, which `.ci/run` installs and starts
 //   .chaos.test.ts     seconds of breaking processes, disks and days of delivery
 //   .long.test.ts      minutes, compilers, or the registries of several languages: `npm run verify:long`
@@ -15,14 +15,22 @@ const fullForms = [
   'tests/dashboard/*.external.test.ts',
   'tests/e2e/faults.chaos.test.ts',
 ]
-const hermetic = ['{packages,apps,sdks}/*/src/**/*.test.ts', 'apps/dashboard/build/*.test.ts', 'tests/**/*.test.ts']
 const suffixes = ['external', 'chaos', 'long']
+const hermetic = {
+  exclude: suffixes.map((suffix) => `**/*.${suffix}.test.ts`),
+  pool: 'forks',
+  // A process for each file spends half of its time on loading what the one before it had.
+  isolate: false,
+  testTimeout: 20_000,
+  hookTimeout: 30_000,
+  expect: { poll: { timeout: 10_000 } },
+} as const
 
 /** Vitest starts large files first, so that no long one runs alone at the end. These are small and run long: what they run is elsewhere. */
 const LONG_FIRST = [
   'tests/e2e/test-api/stages.test.ts',
+  'tests/e2e/roles.test.ts',
   'packages/log/src/sqlite/sqlite-event-log.test.ts',
-  'tests/programs.test.ts',
   'tests/e2e/test-api/every-type.test.ts',
   'tests/docs/cli.external.test.ts',
   'packages/log/src/kafka/kafka-event-log.external.test.ts',
@@ -31,6 +39,8 @@ const LONG_FIRST = [
   'tests/e2e/faults.chaos.test.ts',
   'tests/chaos/programs.chaos.test.ts',
   'tests/destinations/new-destination.chaos.test.ts',
+  'tests/programs.chaos.test.ts',
+  'tests/destinations/destination-live.chaos.test.ts',
   'tests/chaos/replay.chaos.test.ts',
   'tests/chaos/restore.chaos.test.ts',
 ]
@@ -51,17 +61,16 @@ export default defineConfig({
     projects: [
       {
         test: {
+          ...hermetic,
           name: 'hermetic',
-          include: hermetic,
-          exclude: suffixes.map((suffix) => `**/*.${suffix}.test.ts`),
-          pool: 'forks',
-          // A process for each file spends half of its time on loading what the one before it had.
-          isolate: false,
-          testTimeout: 20_000,
-          hookTimeout: 30_000,
-          expect: { poll: { timeout: 10_000 } },
+          include: [
+            '{packages,apps,sdks}/*/src/**/*.test.ts',
+            'apps/dashboard/build/*.test.ts',
+            'tests/{*,!(e2e)/**/*}.test.ts',
+          ],
         },
       },
+      { test: { ...hermetic, name: 'e2e', include: ['tests/e2e/**/*.test.ts'] } },
       ...suffixes.map((name) => ({
         test: {
           name,

@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import path from 'node:path'
 import { programArguments } from '../apps/dev-env/src/program-arguments.ts'
 
-/* Tests of the packages above are for `npm test`: nearly all of them import each package below. @see decision 0105 */
+/* Tests of the packages above are for `npm test` and `npm run test:e2e`: nearly all of them import each package below. @see decision 0105 */
 programArguments({
   usage: `Runs lint, types, the tests of the tree, and the tests of the changed packages that import a changed file. It stops at the
 first step that fails.
@@ -11,7 +11,7 @@ first step that fails.
 })
 
 const ROOT = path.dirname(import.meta.dirname)
-const hermetic = ['node_modules/vitest/vitest.mjs', 'run', '--project', 'hermetic'] as const
+const hermetic: [string, ...string[]] = ['node_modules/vitest/vitest.mjs', 'run', '--project', 'hermetic']
 
 const changed = [
   // As `vitest --changed`: what is not committed yet.
@@ -26,6 +26,7 @@ step('tests of the tree', ...hermetic, 'tests/tidy', 'tests/citations', 'tests/d
 if (folders.size > 0) {
   // Of a document, or a file that no test imports, there are none.
   const filters = [...folders].map((folder) => `${folder}/`)
+  if (folders.has('tests')) filters.push('--project', 'e2e')
   step(`tests of ${[...folders].join(', ')}`, ...hermetic, '--changed', '--passWithNoTests', ...filters)
 }
 

@@ -44,7 +44,7 @@ async function endToEndTests(cluster: Readonly<Record<string, string>>) {
   const words = [
     'run',
     '--project',
-    'hermetic',
+    'e2e',
     ...endToEndFiles(),
     '--hookTimeout=60000',
     '--reporter=json',

@@ -136,8 +136,7 @@ describe.each(typesUnderTest)('$folder', ({ folder, destination, definition, cas
       for (const { event, config, documented } of cases) {
         if (!documented) continue
         const run = () => JSON.stringify(runTransform(destination, event as StoredEvent, config, metadata))
-        const first = run()
-        for (let n = 0; n < 1_000; n++) expect(run()).toBe(first)
+        expect(new Set(Array.from({ length: 1_000 }, run)).size).toBe(1)
       }
     })
 
