@@ -410,7 +410,7 @@ export type DeliverySettings = {
   /** Whether events of one user keep their order. */
   readonly ordering: 'strict' | 'none'
   readonly throttle: null | {
-    /** Maximum requests in a window. */
+    /** Maximum attempts in a window; each event of a batch counts. */
     readonly limit: number
     readonly windowSeconds: number
   }
@@ -587,7 +587,7 @@ export type DestinationWritten = {
     /** Whether events of one user keep their order. */
     readonly ordering?: 'strict' | 'none'
     readonly throttle?: null | {
-      /** Maximum requests in a window. */
+      /** Maximum attempts in a window; each event of a batch counts. */
       readonly limit: number
       readonly windowSeconds: number
     }

@@ -22,7 +22,7 @@ export interface ApiOptions {
 }
 
 export interface Answer<T> {
-  /** Null for 204. */
+  /** Null if the answer has no body. */
   readonly body: T
   readonly etag: string | null
   /** From X-Millrace-Warning: a side effect of the request, such as removed secrets. */

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '@millrace/protocol/json'
 
 /**
- * Kinds of failed requests, by the remedy. `connection` (no answer), `rate` (429) and `server` (5xx) end without
+ * Kinds of failed requests, by the remedy. `connection` (no answer), `rate` (429) and `server` (5xx but 507) pass without
  * action; `session` needs a new sign-in, `role` another user; `missing` is 404, `changed` 412; the user can correct
  * every `refused`.
  */
@@ -22,7 +22,7 @@ export class ApiError extends Error {
   readonly details: JsonObject | null
   /** Id of the request, for the operator; empty without an answer. */
   readonly requestId: string
-  /** From Retry-After; null without it. */
+  /** Seconds, from Retry-After; null if it is absent or a date. */
   readonly retryAfterS: number | null
 
   constructor(failure: Failure) {

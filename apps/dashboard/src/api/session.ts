@@ -35,7 +35,7 @@ export async function signIn(client: QueryClient, written: { email: string; toke
   const { body } = await api<{ session: NewSession }>('POST', '/v2/session', { body: written })
   const { half, ...session } = body.session
   const before = client.getQueryData<{ session: Session }>(SESSION.queryKey)?.session
-  // Another user must not see data of the previous one; the same user continues in place.
+  // Another token may have another user or role: it starts without the data of the previous one.
   if (before !== undefined && before.token.id !== session.token.id) client.clear()
   keepSessionHalf(half)
   client.setQueryData(SESSION.queryKey, { session })

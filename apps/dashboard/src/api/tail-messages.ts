@@ -8,7 +8,7 @@ export type TailMessage =
 
 const KINDS = ['accepted', 'outcome', 'skipped']
 
-/** Each message of a `text/event-stream` when it is complete; comments and unknown kinds are skipped. */
+/** Each message of a `text/event-stream` when it is complete; comments and unknown kinds are skipped. @throws SyntaxError for data that is not JSON. */
 export async function* tailMessages(chunks: ReadableStreamDefaultReader<Uint8Array>): AsyncGenerator<TailMessage> {
   const decoder = new TextDecoder()
   let text = ''

@@ -1,7 +1,7 @@
 import { TextInput } from '@mantine/core'
 
 interface SearchFieldProps {
-  /** Label: `Name, key or id`. */
+  /** Label and placeholder, such as `Name, key or id`. */
   readonly label: string
   readonly className: string | undefined
   readonly value: string | undefined
@@ -9,7 +9,7 @@ interface SearchFieldProps {
   readonly onChange: (value: string | undefined) => void
 }
 
-/** Filters a completely loaded list with each letter; `/` moves the focus to it. */
+/** The search field of a completely loaded list: tells each keystroke. `/` moves the focus to it. */
 export function SearchField({ label, className = '', value = '', onChange }: SearchFieldProps) {
   return (
     <TextInput

@@ -17,7 +17,7 @@ export class ConfiguredSpans {
     this.#engines = engines
   }
 
-  /** What the transaction of a change stores. @throws LogUnavailableError: then nothing changes. */
+  /** Reads the ends of the log. @returns what stores the spans in the transaction of the change. @throws LogUnavailableError: then nothing changes. */
   async beside(configuration: Snapshot): ReturnType<NonNullable<Deliveries['beside']>> {
     const { log } = this.#engines
     const ends = await log.readEnds()

@@ -5,7 +5,11 @@ import { NAME, RESOURCE_READ_ONLY_MEMBERS } from './written-fields.ts'
 
 /** Both the readers of destinations and the OpenAPI document use these. @see contracts/control-plane.md §6 [D708] */
 export const THROTTLE = closed({
-  limit: Type.Integer({ minimum: 1, maximum: 1_000_000, description: 'Maximum requests in a window.' }),
+  limit: Type.Integer({
+    minimum: 1,
+    maximum: 1_000_000,
+    description: 'Maximum attempts in a window; each event of a batch counts.',
+  }),
   windowSeconds: Type.Integer({ minimum: 1, maximum: 86_400 }),
 })
 

@@ -30,13 +30,13 @@ export class KafkaCluster implements AsyncDisposable {
   readonly brokers: readonly Broker[]
   readonly #folder: string
 
-  /** Resolves once every broker's port is open. */
+  /** Resolves once every broker's port is open. @throws Error if Kafka cannot be fetched, or a broker does not start. */
   static async start(options: KafkaClusterOptions): Promise<KafkaCluster> {
     const jars = await kafkaJars(options.cacheFolder ?? programCache())
     const folder = options.folder ?? (await mkdtemp(path.join(tmpdir(), 'millrace-kafka-')))
     const host = options.host ?? '127.0.0.1'
     const count = options.brokers * 2
-    // In a namespace of its own every port is free, and this process could not try them.
+    // In another network namespace every port is free, and this process cannot try them.
     const ports =
       options.within === undefined ? await freePorts(host, count) : Array.from({ length: count }, (_, i) => 9_092 + i)
     const ids = Array.from({ length: options.brokers }, (_, i) => i + 1)

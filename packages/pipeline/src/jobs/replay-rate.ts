@@ -3,6 +3,7 @@ import type { JsonObject } from '@millrace/protocol'
 
 /** Default rate of a replay, in events per second. @see contracts/delivery.md §7 [D621] */
 export const STANDARD_RATE = 100
+/** Of one replay, over all its destinations. */
 export const MAX_PER_SECOND = 10_000
 
 /**

@@ -8,8 +8,8 @@ import path from 'node:path'
 import { Worker } from 'node:worker_threads'
 
 /*
- * For child-command.test.ts: tries from inside a child what somebody would who had left the sandbox, and sends what came
- * of it. Its first argument is a port where somebody listens.
+ * For child-command.test.ts: tries in a child process what code would that has escaped the sandbox, and writes what came
+ * of it. Its argument is a TCP port that accepts connections.
  */
 const port = Number(process.argv[2])
 const attempts: Readonly<Record<string, () => unknown>> = {

@@ -18,7 +18,7 @@ const honest = (events: number) => frame(SETTLED, [`{}\n${JSON.stringify(Array(e
 const request = (headers: object, method: unknown = 'GET') =>
   JSON.stringify({ url: 'http://a.example/', method, headers })
 
-/** What a child may say that somebody has taken over, by name; each is given the events of the run. */
+/** Answers of a child process that user code has taken over, by name. Each is given the number of events of the run. */
 export const FORGERIES: Readonly<Record<string, (events: number) => void>> = {
   'an owner that is a prototype': (events) => settle(`{"of":["__proto__"]}\n[{"polluted":${events}}]`),
   'an owner that is a constructor': () => settle('{"of":["constructor"]}\n[{}]'),
