@@ -28,6 +28,11 @@ test('Amplitude: events that a refusal names are refused, the others go again', 
   expect(outcomes('AMPLITUDE', requests, 400, body)).toEqual(['resend', 'abort', 'resend'])
   const missing = { code: 400, events_with_missing_fields: { event_type: [0, 2] } }
   expect(outcomes('AMPLITUDE', requests, 400, missing)).toEqual(['abort', 'resend', 'abort'])
+  expect(outcomes('AMPLITUDE', requests, 400, { code: 400, silenced_events: [2] })).toEqual([
+    'resend',
+    'resend',
+    'abort',
+  ])
   expect(outcomes('AMPLITUDE', requests, 400, { code: 400, error: 'Invalid API key' })).toBeUndefined()
   expect(outcomes('AMPLITUDE', requests, 200, { code: 200, events_ingested: 3 })).toBeUndefined()
 })
@@ -45,6 +50,15 @@ test('Amplitude: an event that is several of theirs is refused if one of them is
   expect((requests[0]!.body.JSON['events'] as unknown[]).length).toBe(3)
   const body = { code: 400, events_with_invalid_fields: { price: [5] } }
   expect(outcomes('AMPLITUDE', requests, 400, body)).toEqual(['resend', 'abort', 'resend'])
+})
+
+test('Amplitude: orders share a request only as far as their products fit', () => {
+  const order = (count: number) => ({ properties: { revenue: 3, products: Array(count).fill({ price: 1 }) } })
+  const { batches } = registry.find('AMPLITUDE')!
+  const partOf = (count: number) =>
+    batchKeyOf(batches!, requestsOf('AMPLITUDE', { apiKey: 'k', revenue: 'product' }, order(count))[0]!)!
+  expect([0, 1, 9, 1_500].map((count) => partOf(count).maxEvents)).toEqual([1_000, 500, 100, 1])
+  expect(partOf(1).key).not.toBe(partOf(9).key)
 })
 
 test('several records of one request that are refused cost no other request', () => {
@@ -182,6 +196,7 @@ const SALESFORCE = {
   externalIdField: 'Millrace_Id__c',
 }
 const succeeded = { id: '001xx', success: true, errors: [], created: true }
+const TWICE = 'Duplicate external id specified: u-1'
 const failedWith = (...codes: string[]) => ({
   success: false,
   errors: codes.map((statusCode) => ({ statusCode, message: 'no', fields: [] })),
@@ -206,6 +221,18 @@ test('Salesforce: an answer 200 is as good as its records', () => {
   expect(of([failedWith('UNABLE_TO_LOCK_ROW')])).toBe('retry')
   expect(of([failedWith('INVALID_FIELD'), succeeded])).toBe('delivered')
   expect([of('text'), of([succeeded], 401), of({}, 503)]).toEqual([undefined, undefined, undefined])
+})
+
+test('Salesforce: a batch that names a record twice is halved', () => {
+  const requests = requestsOf('SALESFORCE', SALESFORCE, { type: 'identify' })
+  const classify = classifierOf(registry.find('SALESFORCE')!)!
+  const twice = { ...failedWith(), errors: [{ statusCode: 'DUPLICATE_VALUE', message: TWICE, fields: [] }] }
+  const body = [twice, succeeded, twice]
+  expect(outcomes('SALESFORCE', requests, 200, body)).toBeUndefined()
+  expect(classify({ status: 200, headers: {}, body })).toBe('abort')
+  expect(classify({ status: 200, headers: {}, body: [twice] })).toBe('abort')
+  const ofAnother = [failedWith('DUPLICATE_VALUE'), succeeded, succeeded]
+  expect(outcomes('SALESFORCE', requests, 200, ofAnother)).toEqual(['abort', 'delivered', 'delivered'])
 })
 
 test('Google Ads: one answer covers all conversions', () => {

@@ -1,6 +1,9 @@
 /** What is left of a name in any letter case and spacing: `Order Completed`, `order_completed` and `orderCompleted` are the same. */
 export function lettersOf(name: string): string {
-  return name.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, '')
+  return name
+    .normalize('NFC')
+    .toLowerCase()
+    .replace(/[^\p{L}\p{M}\p{N}]+/gu, '')
 }
 
 /** Looks names up in a table, in any letter case and spacing. */

@@ -41,15 +41,13 @@ export const PLACE_TRAITS = [
   'country',
 ] as const
 
-/** Of the traits; an e-mail address and a phone number also of the properties of a track, which forms put there. */
 export function personOf(event: StoredEvent): Person {
   const traits = userTraits(event)
-  const properties = event.type === 'track' ? eventProperties(event) : {}
   const address = isJsonObject(traits['address']) ? traits['address'] : {}
   const [first, last] = namesOf(traits)
   return given({
-    email: firstText(traits['email'], properties['email']),
-    phone: firstText(traits['phone'], traits['phoneNumber'], traits['phone_number'], properties['phone']),
+    email: firstText(traits['email']),
+    phone: firstText(traits['phone'], traits['phoneNumber'], traits['phone_number']),
     firstName: first,
     lastName: last,
     gender: firstText(traits['gender']),
@@ -60,6 +58,17 @@ export function personOf(event: StoredEvent): Person {
     postalCode: postalCodeOf(address) ?? postalCodeOf(traits),
     country: firstText(address['country'], traits['country']),
   })
+}
+
+/**
+ * Also with the e-mail address and phone number of a track's properties, where forms put them. They may be somebody else's: do not
+ * write them into the profile of a known user.
+ */
+export function personOrForm(event: StoredEvent): Person {
+  const person = personOf(event)
+  if (event.type !== 'track') return person
+  const { email, phone } = eventProperties(event)
+  return given({ ...person, email: person.email ?? firstText(email), phone: person.phone ?? firstText(phone) })
 }
 
 /** A full name is split at its first space. */

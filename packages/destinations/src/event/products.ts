@@ -18,10 +18,24 @@ export function productId({ product_id, sku }: JsonObject): string | undefined {
   return idText(product_id) ?? idText(sku)
 }
 
-/** At least 1, also where the product has none. */
-export function quantityOf({ quantity }: JsonObject): number {
+/** Price × quantity, also of 2.5 or of none; undefined without a price. */
+export function productAmount(product: JsonObject): number | undefined {
+  const price = amountOf(product['price'])
+  return price === undefined ? undefined : price * quantityOf(product)
+}
+
+/** For services that take whole quantities: 2.5 at a price of 4 are 1 at a price of 10. */
+export function wholeProduct(product: JsonObject): { quantity: number; price: number | undefined } {
+  const quantity = quantityOf(product)
+  return Number.isSafeInteger(quantity)
+    ? { quantity, price: amountOf(product['price']) }
+    : { quantity: 1, price: productAmount(product) }
+}
+
+/** 1 where the product has none. */
+function quantityOf({ quantity }: JsonObject): number {
   const number = amountOf(quantity)
-  return number !== undefined && Number.isSafeInteger(number) && number > 0 ? number : 1
+  return number !== undefined && Number.isFinite(number) && number >= 0 ? number : 1
 }
 
 /** The amount of an order or cart: `total`, else `revenue`, else `value`. */

@@ -7,8 +7,16 @@ const config = { apiKey: 'x7Hq2exampleApiKeyOnly' }
 const stored = { messageId: 'm-88', receivedAt: '2026-03-04T09:15:31.900Z' }
 const track = { type: 'track', event: 'Seat Reserved', userId: 'u-4711', ...stored }
 
-function uploaded(event: JsonObject, host = 'api2.amplitude.com') {
-  const json = { api_key: 'x7Hq2exampleApiKeyOnly', events: [event], options: { min_id_length: 1 } }
+function uploaded(event: JsonObject, host?: string) {
+  return upload([event], host)
+}
+
+function uploadedAll(...events: JsonObject[]) {
+  return upload(events)
+}
+
+function upload(events: JsonObject[], host = 'api2.amplitude.com') {
+  const json = { api_key: 'x7Hq2exampleApiKeyOnly', events, options: { min_id_length: 1 } }
   const headers = { 'content-type': 'application/json' }
   const endpoint = `https://${host}/2/httpapi`
   return { requests: [requestObject({ method: 'POST', endpoint, headers, body: { JSON: json } })] }
@@ -127,6 +135,14 @@ function mappings(): DestinationCase[] {
   const page = { ...track, type: 'page', name: 'Hall  B' }
   const viewed = (event_type: string, event_properties: JsonObject) =>
     uploaded({ ...reserved, event_type, event_properties })
+  const cheese = { product_id: 'cheese', price: 4, quantity: 2.5 }
+  const popcorn = { product_id: 'popcorn', price: 4, quantity: 0 }
+  const purchased = (number: number, product: JsonObject) => ({
+    ...reserved,
+    event_type: 'Product Purchased',
+    insert_id: `m-88-product-${number}`,
+    event_properties: product,
+  })
   const many = Array.from({ length: 2_000 }, () => ({ price: 1 }))
   const table: Row[] = [
     ['a revenue as text', config, ...sold({ revenue: '39.90' }, { revenue: 39.9 })],
@@ -149,6 +165,16 @@ function mappings(): DestinationCase[] {
       'revenue by product of an order without products',
       { ...config, revenue: 'product' },
       ...sold({ revenue: 10 }, { revenue: 10 }),
+    ],
+    [
+      'revenue by product of half a quantity, and of none',
+      { ...config, revenue: 'product' },
+      { ...track, properties: { revenue: 10, products: [cheese, popcorn] } },
+      uploadedAll(
+        { ...reserved, event_properties: { revenue: 10, products: [cheese, popcorn] } },
+        { ...purchased(1, cheese), price: 10, quantity: 1, productId: 'cheese' },
+        purchased(2, popcorn),
+      ),
     ],
     ['products that are only looked at', { ...config, revenue: 'product' }, ...sold({ products: [{ price: 10 }] }, {})],
     [

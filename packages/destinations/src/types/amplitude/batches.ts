@@ -3,6 +3,8 @@ import type { RequestBatches } from '../../definition.ts'
 import { refusedRequests } from '../../requests/refused-requests.ts'
 import type { RequestObject } from '../../requests/request-object.ts'
 
+/** Of Amplitude's events: an order and its products are several. */
+const MAX_EVENTS = 1_000
 const UPLOAD = '/2/httpapi'
 /** Amplitude recommends the batch endpoint for uploads of more events. */
 const MAX_UPLOADED = 10
@@ -14,8 +16,13 @@ const MAX_UPLOADED = 10
  */
 export const batches: RequestBatches = {
   takesManyOfOneUser: false,
-  limits: () => ({ maxEvents: 1_000, maxBytes: 3_500_000 }),
-  key: ({ endpoint }) => (endpoint.endsWith(UPLOAD) ? endpoint : undefined),
+  limits: () => ({ maxEvents: MAX_EVENTS, maxBytes: 3_500_000 }),
+  // The number of events is in the key, so that the maximum of the first request holds for all of its batch.
+  key: (request) => {
+    const { endpoint } = request
+    return endpoint.endsWith(UPLOAD) ? `${endpoint} ${eventsOf(request).length}` : undefined
+  },
+  maxEvents: (request) => Math.max(1, Math.floor(MAX_EVENTS / eventsOf(request).length)),
   join(requests) {
     const [first] = requests
     const events = requests.flatMap(eventsOf)
@@ -29,6 +36,7 @@ export const batches: RequestBatches = {
       ...indexesIn(body['events_with_invalid_fields']),
       ...indexesIn(body['events_with_missing_fields']),
       ...indexesIn(body['events_with_invalid_id_lengths']),
+      ...indexesIn(body['silenced_events']),
     ]
     const counts = requests.map((request) => eventsOf(request).length)
     return refusedRequests(counts, indexes)?.map((isRefused) => (isRefused ? 'abort' : 'resend'))
@@ -39,8 +47,9 @@ function eventsOf({ body }: RequestObject): JsonObject[] {
   return body.JSON['events'] as JsonObject[]
 }
 
-/** From the name of a field to the indexes of events in which it is wrong. */
+/** Indexes of events as a list, or by the name of the field that is wrong in them. */
 function indexesIn(byField: JsonValue | undefined): JsonValue[] {
+  if (Array.isArray(byField)) return byField
   if (!isJsonObject(byField)) return []
   return Object.values(byField).flatMap((indexes) => (Array.isArray(indexes) ? indexes : []))
 }

@@ -28,11 +28,14 @@ export function orderedProducts({ revenue, products }: JsonObject): JsonObject[]
   return products.filter(isJsonObject)
 }
 
-/** The revenue of one product; empty without a price. */
+/** The revenue of one product; empty without a price, and for a quantity of 0. Of a part, such as 2.5, it is that of one. */
 export function productRevenue(product: JsonObject): JsonObject {
   const price = amountOf(product['price'])
-  if (price === undefined) return {}
-  return present({ price, quantity: wholeNumberOf(product['quantity']), ...productOf(product) })
+  const quantity = amountOf(product['quantity'])
+  if (price === undefined || quantity === 0) return {}
+  const isPart = quantity !== undefined && !Number.isSafeInteger(quantity)
+  const sold = isPart ? { price: price * quantity, quantity: 1 } : { price, quantity }
+  return present({ ...sold, ...productOf(product) })
 }
 
 function productOf({ product_id, sku, revenueType }: JsonObject): Record<string, JsonValue | undefined> {

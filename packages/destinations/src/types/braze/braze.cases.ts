@@ -140,6 +140,33 @@ function others(): DestinationCase[] {
       }),
     ],
     [
+      'a product of half a quantity, and one of none',
+      config,
+      {
+        ...order,
+        properties: {
+          currency: 'EUR',
+          products: [
+            { product_id: 'cheese', price: 4, quantity: 2.5 },
+            { product_id: 'popcorn', price: 4, quantity: 0 },
+          ],
+        },
+      },
+      tracked({
+        purchases: [
+          {
+            external_id: 'u-4711',
+            time: timestamp,
+            product_id: 'cheese',
+            currency: 'EUR',
+            price: 10,
+            quantity: 1,
+            properties: {},
+          },
+        ],
+      }),
+    ],
+    [
       'more purchases than a request takes',
       config,
       { ...order, properties: { currency: 'EUR', products: Array(76).fill(product) } },
@@ -183,6 +210,32 @@ function recommended(): DestinationCase[] {
       'a cart',
       { ...named('Cart Viewed', cart), channel: 'web' },
       occurred({ name: 'ecommerce.cart_updated', properties: { cart_id: '7', ...amounts, source: 'web' } }),
+    ],
+    [
+      'a product view of half a quantity',
+      named('Product Viewed', { ...product, currency: 'EUR', quantity: 0.5 }),
+      occurred({
+        name: 'ecommerce.product_viewed',
+        properties: {
+          product_id: 'p-1',
+          product_name: 'Seat',
+          variant_id: 'p-1',
+          price: 1,
+          currency: 'EUR',
+          source: 'server',
+        },
+      }),
+    ],
+    [
+      'a cart with half a quantity, and none of a product',
+      named('Cart Viewed', {
+        ...cart,
+        products: [
+          { ...product, price: 2, quantity: 0.5 },
+          { ...product, quantity: 0 },
+        ],
+      }),
+      occurred({ name: 'ecommerce.cart_updated', properties: { cart_id: '7', ...amounts } }),
     ],
     [
       'a checkout of an app',

@@ -1,6 +1,5 @@
 import { isJsonObject, type JsonObject, setMember } from '@millrace/protocol'
-import { amountOf } from '../../event/amount.ts'
-import { productId, quantityOf } from '../../event/products.ts'
+import { productId, wholeProduct } from '../../event/products.ts'
 
 /** Braze takes at most 100 of a product in one purchase, and 75 purchases in one request. */
 const MAX_QUANTITY = 100
@@ -30,13 +29,13 @@ export function purchasesOf(properties: JsonObject): JsonObject[] {
 function purchasesOfProduct(product: JsonObject, place: string, order: JsonObject): JsonObject[] {
   const id = productId(product) ?? product['name']
   if (typeof id !== 'string' || id === '') throw new Error(`${place} has no product_id, sku or name`)
-  const price = amountOf(product['price'])
+  const { quantity, price } = wholeProduct(product)
   if (price === undefined) throw new Error(`${place}.price is missing`)
   const currency = product['currency'] ?? order['currency']
   if (typeof currency !== 'string' || currency === '') throw new Error('properties.currency is missing')
   const purchase = { product_id: id, currency: currency.toUpperCase(), price }
   const properties = productProperties(product, order)
-  return quantities(quantityOf(product)).map((quantity) => ({ ...purchase, quantity, properties }))
+  return quantities(quantity).map((each) => ({ ...purchase, quantity: each, properties }))
 }
 
 function quantities(total: number): number[] {

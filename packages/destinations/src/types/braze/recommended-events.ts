@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue, StoredEvent } from '@millrace/protocol'
 import { amountOf } from '../../event/amount.ts'
 import { contextObject, eventProperties } from '../../event/event-facts.ts'
 import { byLetters } from '../../event/letters.ts'
-import { orderAmount, productId, productsOf, quantityOf } from '../../event/products.ts'
+import { orderAmount, productId, productsOf, wholeProduct } from '../../event/products.ts'
 
 /*
  * Braze's recommended events for e-commerce. It validates them against a schema, so an event that lacks a required value is
@@ -36,14 +36,16 @@ export function recommendedEvent(
   const properties = eventProperties(event)
   const source = sourceOf(event)
   if (isProductView(name)) {
-    const { quantity: _, ...product } = recommendedProduct(properties, 'properties')
+    const product = recommendedProduct(properties, 'properties')
     return { name: 'ecommerce.product_viewed', properties: { ...product, currency: currencyOf(properties), source } }
   }
   const known = recommended(name)
   if (known === undefined) return undefined
-  const products = productsOf(properties).map((product, at) =>
-    recommendedProduct(product, `properties.products[${at}]`),
-  )
+  const products = productsOf(properties).flatMap((product, at) => {
+    const { quantity, price } = wholeProduct(product)
+    const known = recommendedProduct(product, `properties.products[${at}]`)
+    return quantity === 0 ? [] : [{ ...known, quantity, price: price! }]
+  })
   if (products.length === 0) throw missing('properties.products')
   const total = orderAmount(properties)
   if (total === undefined) throw missing('properties.total')
@@ -64,6 +66,7 @@ export function recommendedEvent(
   }
 }
 
+/** A product without its quantity. */
 function recommendedProduct(product: JsonObject, place: string): JsonObject {
   const id = productId(product)
   if (id === undefined) throw missing(`${place}.product_id`)
@@ -77,7 +80,6 @@ function recommendedProduct(product: JsonObject, place: string): JsonObject {
     variant_id: isId(variant) ? String(variant) : isId(sku) ? String(sku) : id,
     ...(isId(image_url) ? { image_url } : {}),
     ...(isId(url) ? { product_url: url } : {}),
-    quantity: quantityOf(product),
     price,
     ...metadataOf(product),
   }

@@ -1,8 +1,7 @@
 import { type JsonObject, type JsonValue, ownMember, type StoredEvent, setMember } from '@millrace/protocol'
 import { configNames } from '../../config/config-names.ts'
-import { amountOf } from '../../event/amount.ts'
 import { eventProperties, present } from '../../event/event-facts.ts'
-import { orderAmount, productId, productsOf, quantityOf } from '../../event/products.ts'
+import { orderAmount, productAmount, productId, productsOf, wholeProduct } from '../../event/products.ts'
 
 /**
  * What was bought, viewed or searched. Other properties only if they are configured: Facebook forbids sensitive data.
@@ -37,12 +36,11 @@ export function customData(event: StoredEvent, name: string, config: JsonObject)
 }
 
 function contentsOf(products: readonly JsonObject[]): JsonObject {
-  if (products.length === 0) return {}
-  const contents = products.map((product) => ({
-    id: productId(product)!,
-    quantity: quantityOf(product),
-    ...present({ item_price: amountOf(product['price']) }),
-  }))
+  const contents = products.flatMap((product) => {
+    const { quantity, price } = wholeProduct(product)
+    return quantity === 0 ? [] : [{ id: productId(product)!, quantity, ...present({ item_price: price }) }]
+  })
+  if (contents.length === 0) return {}
   return {
     content_ids: contents.map(({ id }) => id),
     contents,
@@ -52,9 +50,9 @@ function contentsOf(products: readonly JsonObject[]): JsonObject {
 }
 
 function sumOf(products: readonly JsonObject[]): number | undefined {
-  const prices = products.map((product) => amountOf(product['price']))
-  if (products.length === 0 || prices.includes(undefined)) return undefined
-  return products.reduce((sum, product, at) => sum + prices[at]! * quantityOf(product), 0)
+  const amounts = products.map(productAmount)
+  if (amounts.length === 0 || amounts.includes(undefined)) return undefined
+  return amounts.reduce<number>((sum, amount) => sum + amount!, 0)
 }
 
 function chosen(properties: JsonObject, { customProperties }: JsonObject): JsonObject {

@@ -37,6 +37,7 @@ function others(): DestinationCase[] {
   const nobody = 'Facebook needs a person: the event has no email, phone, userId, anonymousId, address or user agent'
   const traits = (members: JsonObject) => ({ ...track, userId: '', context: { traits: members } })
   const hash = sha256('ada@mail.example')
+  const hashedTraits = { phone: hash, lastName: hash, gender: hash, birthday: hash }
   const named = (event: string, properties: JsonObject = {}) => ({ ...track, event, properties })
   const table: Row[] = [
     ['an event of a server', config, track, sent()],
@@ -47,6 +48,33 @@ function others(): DestinationCase[] {
     ['no pixel', { accessToken: 'x' }, track, { error: 'pixelId is missing' }],
     ['an e-mail address that is hashed', config, traits({ email: hash }), withUser({ em: [hash] })],
     ['a name that is hashed', config, traits({ firstName: hash }), withUser({ fn: [hash] })],
+    [
+      'a person of hashes alone',
+      config,
+      traits({ ...hashedTraits, address: { city: hash, state: hash, postalCode: hash, country: hash } }),
+      withUser({
+        ph: [hash],
+        ln: [hash],
+        ge: [hash],
+        db: [hash],
+        ct: [hash],
+        st: [hash],
+        zp: [hash],
+        country: [hash],
+      }),
+    ],
+    [
+      'a name in decomposed letters',
+      config,
+      traits({ firstName: 'Ju\u0308rgen', lastName: 'Va\u0301clav' }),
+      withUser({ fn: [sha256('j\u00fcrgen')], ln: [sha256('v\u00e1clav')] }),
+    ],
+    [
+      'a phone number with (0)',
+      config,
+      traits({ phone: '+43 (0)660 12345' }),
+      withUser({ ph: [sha256('4366012345')] }),
+    ],
     ['a zip code with further digits', config, traits({ zip: '94025-1234' }), withUser({ zp: [sha256('94025')] })],
     [
       'a phone number with zeros',
@@ -111,6 +139,28 @@ function others(): DestinationCase[] {
           contents: [{ id: '7', quantity: 2, item_price: 2.5 }],
           content_type: 'product',
           num_items: 2,
+        },
+      }),
+    ],
+    [
+      'a product of half a quantity, and one of none',
+      config,
+      named('Order Completed', {
+        currency: 'EUR',
+        products: [
+          { sku: 'cheese', price: 4, quantity: 2.5 },
+          { sku: 'popcorn', price: 4, quantity: 0 },
+        ],
+      }),
+      sent({
+        event_name: 'Purchase',
+        custom_data: {
+          value: 10,
+          currency: 'EUR',
+          content_ids: ['cheese'],
+          contents: [{ id: 'cheese', quantity: 1, item_price: 10 }],
+          content_type: 'product',
+          num_items: 1,
         },
       }),
     ],

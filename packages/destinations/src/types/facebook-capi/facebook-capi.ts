@@ -51,15 +51,15 @@ function refusal(event: StoredEvent, config: JsonObject, nowMs: number): string 
   return `Facebook refuses events older than 7 days: this one is from ${new Date(time).toISOString()}`
 }
 
-/** Facebook's code of a token that has ended or was revoked. */
-const BAD_TOKEN = 190
+/** Codes of a token that has ended or was revoked, of trouble on Facebook's side, and of its rate limits. */
+const PASSING = new Set<unknown>([...[102, 190], ...[1, 2], ...[4, 17, 341, 613, 80_004]])
 
 /** Under the same status 400 an error may pass by itself, be about the token, or about the events. */
 function classify({ status, body }: { status: number; body: unknown }): AnswerClass | undefined {
   const error = isJsonObject(body) ? body['error'] : undefined
   if (status !== 400 || !isJsonObject(error)) return undefined
-  // As with an answer 401 the events wait for the new token.
-  return error['is_transient'] === true || error['code'] === BAD_TOKEN ? 'retry' : undefined
+  // As with an answer 401 or 429 the events wait.
+  return error['is_transient'] === true || PASSING.has(error['code']) ? 'retry' : undefined
 }
 
 function serverEvent(event: StoredEvent, config: JsonObject): JsonObject {

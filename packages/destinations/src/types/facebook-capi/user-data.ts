@@ -8,9 +8,11 @@ import {
   externalId,
   present,
   userId,
+  userTraits,
 } from '../../event/event-facts.ts'
-import { hashed } from '../../event/hashed.ts'
-import { personOf } from '../../event/person.ts'
+import { hashed, isHashed } from '../../event/hashed.ts'
+import { BIRTHDAY_TRAITS, personOrForm } from '../../event/person.ts'
+import { phoneDigits } from '../../event/phone-number.ts'
 
 /**
  * The values by which Facebook finds the person: normalized and hashed, except those that it takes in clear.
@@ -19,19 +21,19 @@ import { personOf } from '../../event/person.ts'
  * @see https://developers.facebook.com/docs/marketing-api/conversions-api/parameters/customer-information-parameters
  */
 export function userData(event: StoredEvent, actionSource: string): JsonObject {
-  const person = personOf(event)
+  const person = personOrForm(event)
   const data: JsonObject = {
     ...hashes({
       em: [person.email?.toLowerCase()],
-      ph: [person.phone?.replace(/\D/g, '').replace(/^0+/, '')],
-      fn: [lettersOf(person.firstName)],
-      ln: [lettersOf(person.lastName)],
-      ge: [/^[fm]/i.exec(person.gender ?? '')?.[0].toLowerCase()],
-      db: [person.birthday?.replaceAll('-', '')],
-      ct: [lettersOf(person.city)],
-      st: [lettersOf(person.region)],
-      zp: [zipOf(person.postalCode)],
-      country: [/^[a-z]{2}$/i.exec(person.country ?? '')?.[0].toLowerCase()],
+      ph: [unlessHashed(person.phone, phoneDigits)],
+      fn: [unlessHashed(person.firstName, lettersOf)],
+      ln: [unlessHashed(person.lastName, lettersOf)],
+      ge: [unlessHashed(person.gender, (text) => /^[fm]/.exec(text)?.[0])],
+      db: [person.birthday?.replaceAll('-', '') ?? hashedBirthday(event)],
+      ct: [unlessHashed(person.city, lettersOf)],
+      st: [unlessHashed(person.region, lettersOf)],
+      zp: [unlessHashed(person.postalCode, zipOf)],
+      country: [unlessHashed(person.country, (text) => /^[a-z]{2}$/.exec(text)?.[0])],
       external_id: [userId(event)?.trim().toLowerCase(), anonymousId(event)?.trim().toLowerCase()],
     }),
     ...present({
@@ -58,15 +60,25 @@ function hashes(members: Record<string, (string | undefined)[]>): JsonObject {
   return Object.fromEntries(filled)
 }
 
-/** Lower case, without spaces and punctuation; a hash stays as it is. */
-function lettersOf(text: string | undefined): string | undefined {
+/** In lower case and normalized; a hash stays as it is. */
+function unlessHashed(text: string | undefined, normalize: (text: string) => string | undefined): string | undefined {
   const lower = text?.toLowerCase()
-  return lower !== undefined && /^[0-9a-f]{64}$/.test(lower) ? lower : lower?.replace(/[^\p{L}\p{M}]+/gu, '')
+  return lower === undefined || isHashed(lower) ? lower : normalize(lower)
+}
+
+function hashedBirthday(event: StoredEvent): string | undefined {
+  const traits = userTraits(event)
+  return BIRTHDAY_TRAITS.map((name) => traits[name]).find(isHashed)
+}
+
+/** Without spaces and punctuation. */
+function lettersOf(text: string): string {
+  return text.normalize('NFC').replace(/[^\p{L}\p{M}]+/gu, '')
 }
 
 /** Of a US zip code with four further digits the first five. */
-function zipOf(code: string | undefined): string | undefined {
-  return code?.toLowerCase().replace(/\s+/g, '').split('-')[0]
+function zipOf(code: string): string | undefined {
+  return code.replace(/\s+/g, '').split('-')[0]
 }
 
 function userAgentOf({ context }: StoredEvent): string | undefined {

@@ -78,6 +78,7 @@ function names(): DestinationCase[] {
     ['Seat Reserved', 'seat_reserved'],
     ['seatReserved', 'seat_reserved'],
     ['VIPSeat (2nd row)', 'vip_seat_2nd_row'],
+    ['Gru\u0308ner Platz', 'gr\u00fcner_platz'],
     ['  -- 3D glasses!', 'd_glasses'],
     ['座席 予約', '座席_予約'],
     ['_proto_', 'proto'],

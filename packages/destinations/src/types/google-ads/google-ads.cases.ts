@@ -200,6 +200,11 @@ const identifiers: DestinationCase[] = [
     { properties: { email: 'ada@mail.example', phone: '+1 555 0100' } },
     byUser({ emailAddress: hashed('ada@mail.example') }, { phoneNumber: hashed('+15550100') }),
   ),
+  sends(
+    'a phone number with (0)',
+    traits({ phone: '+43 (0)660 1234567' }),
+    byUser({ phoneNumber: hashed('+436601234567') }),
+  ),
   refused(
     'a phone number without a country code identifies nobody',
     traits({ phone: '0316 555 0100' }),

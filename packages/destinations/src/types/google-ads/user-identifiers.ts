@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue, type StoredEvent } from '@millrace/protocol'
 import { eventProperties, userTraits } from '../../event/event-facts.ts'
 import { hashed } from '../../event/hashed.ts'
+import { withoutTrunkZero } from '../../event/phone-number.ts'
 
 /** Email, phone and address of the user, each normalised and hashed as the Data Manager API asks for it. */
 export function userIdentifiers(event: StoredEvent): JsonObject[] {
@@ -34,7 +35,7 @@ function normalisedPhone(value: JsonValue | undefined): string | undefined {
   if (typeof value !== 'string') return undefined
   const phone = value.trim()
   if (HASH.test(phone)) return phone
-  const digits = phone.replace(/\D/g, '')
+  const digits = withoutTrunkZero(phone).replace(/\D/g, '')
   return phone.startsWith('+') && digits !== '' ? `+${digits}` : undefined
 }
 
@@ -52,6 +53,6 @@ function addressInfo({ firstName, lastName, address }: JsonObject): JsonObject |
 
 function normalisedName(value: JsonValue | undefined): string | undefined {
   if (typeof value !== 'string') return undefined
-  const name = value.toLowerCase().replace(/\p{P}/gu, '').trim()
+  const name = value.normalize('NFC').toLowerCase().replace(/\p{P}/gu, '').trim()
   return name === '' ? undefined : name
 }

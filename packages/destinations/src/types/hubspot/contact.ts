@@ -19,6 +19,7 @@ export function contactInput(event: StoredEvent, { contactProperties }: JsonObje
     ...present({ objectWriteTraceId: duplicateId(event) }),
     properties: {
       email: person.email,
+      ...cleared(traits),
       ...present({
         firstname: person.firstName,
         lastname: person.lastName,
@@ -35,6 +36,38 @@ export function contactInput(event: StoredEvent, { contactProperties }: JsonObje
       ...renamed(traits, contactProperties),
     },
   }
+}
+
+/** The traits from which a default property comes. */
+const SOURCES: [property: string, traits: readonly string[]][] = [
+  ['firstname', ['firstName', 'first_name', 'firstname', 'name']],
+  ['lastname', ['lastName', 'last_name', 'lastname', 'name']],
+  ['phone', ['phone', 'phoneNumber', 'phone_number']],
+  ['company', ['company']],
+  ['jobtitle', ['title', 'jobTitle']],
+  ['website', ['website']],
+]
+/** The same for traits that may also be members of `address`. */
+const PLACE_SOURCES: [property: string, traits: readonly string[]][] = [
+  ['address', ['street']],
+  ['city', ['city']],
+  ['state', ['state', 'region']],
+  ['zip', ['postalCode', 'postal_code', 'zip']],
+  ['country', ['country']],
+]
+
+/** Default properties of which a trait is null. */
+function cleared(traits: JsonObject): JsonObject {
+  const { address, company } = traits
+  const place = isJsonObject(address) ? address : {}
+  const names = [
+    ...SOURCES.filter(([, sources]) => sources.some((name) => traits[name] === null)),
+    ...PLACE_SOURCES.filter(
+      ([, sources]) => address === null || sources.some((name) => place[name] === null || traits[name] === null),
+    ),
+  ].map(([property]) => property)
+  if (isJsonObject(company) && company['name'] === null) names.push('company')
+  return Object.fromEntries(names.map((name) => [name, '']))
 }
 
 function companyOf({ company }: JsonObject): JsonValue | undefined {

@@ -2,7 +2,7 @@ import { formatTime, isJsonObject, type JsonObject, type StoredEvent } from '@mi
 import { uuidOf } from '../../event/derived-ids.ts'
 import { duplicateId, eventProperties, eventTime, externalId, present, trackName } from '../../event/event-facts.ts'
 import { lettersOf } from '../../event/letters.ts'
-import { personOf } from '../../event/person.ts'
+import { personOrForm } from '../../event/person.ts'
 import { renamed, underOwnNames } from './property-values.ts'
 
 /** The full name of the custom event that the configuration gives a track; undefined if it lists none. */
@@ -23,7 +23,7 @@ export function customEventName(event: StoredEvent, { eventNames }: JsonObject):
 export function occurrence(event: StoredEvent, eventName: string, config: JsonObject): JsonObject {
   trackName(event)
   const contact = present({
-    email: personOf(event).email,
+    email: personOrForm(event).email,
     utk: externalId(event, 'hubspotutk'),
     objectId: externalId(event, 'hubspotContactId'),
   })

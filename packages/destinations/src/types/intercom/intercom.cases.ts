@@ -153,6 +153,17 @@ const others: [what: string, config: JsonObject, event: JsonObject, expected: De
       metadata: { revenue: 5 },
     }),
   ],
+  [
+    'an event with the address of somebody else',
+    {},
+    { ...track, properties: { email: 'friend@mail.example' } },
+    submitted({
+      event_name: 'Seat Reserved',
+      created_at: 1_772_615_731,
+      user_id: 'u-4711',
+      metadata: { email: 'friend@mail.example' },
+    }),
+  ],
   ['an event without a time', {}, { ...track, timestamp: null }, { error: 'timestamp is missing' }],
   ['an event without a name', {}, { ...track, event: '' }, { error: 'event is missing' }],
   ['a group without an id', {}, { type: 'group' }, { error: 'groupId is missing' }],

@@ -1,8 +1,7 @@
 import { eventName, formatTime, isJsonObject, type JsonObject, type StoredEvent } from '@millrace/protocol'
-import { amountOf } from '../../event/amount.ts'
 import { duplicateId, eventProperties, eventTime, present, trackName } from '../../event/event-facts.ts'
 import { byLetters, lettersOf } from '../../event/letters.ts'
-import { orderAmount, quantityOf } from '../../event/products.ts'
+import { orderAmount, productAmount } from '../../event/products.ts'
 import { viewName } from '../../event/view-name.ts'
 
 /** A job takes 1,000 events: an order and its products. */
@@ -45,7 +44,7 @@ function viewed(event: StoredEvent, properties: JsonObject): JsonObject {
 /** Of an order or cart the total, of a product its price times its quantity. */
 function amountFor(event: StoredEvent, properties: JsonObject): number | undefined {
   if (event.type !== 'track') return undefined
-  return orderAmount(properties) ?? priceOf(properties)
+  return orderAmount(properties) ?? productAmount(properties)
 }
 
 function orderedProducts(event: StoredEvent, { orderedProducts }: JsonObject): JsonObject[] {
@@ -57,14 +56,9 @@ function orderedProducts(event: StoredEvent, { orderedProducts }: JsonObject): J
   }
   return products.filter(isJsonObject).map((product, at) => {
     const properties = { ...present({ order_id }), ...product }
-    const amount = { value: priceOf(product), currency: product['currency'] ?? currency }
+    const amount = { value: productAmount(product), currency: product['currency'] ?? currency }
     return attributesOf(event, 'Ordered Product', properties, amount, `-product-${at + 1}`)
   })
-}
-
-function priceOf(product: JsonObject): number | undefined {
-  const price = amountOf(product['price'])
-  return price === undefined ? undefined : price * quantityOf(product)
 }
 
 /** @param suffix of the id for duplicates, where one event of ours gives several. */

@@ -57,6 +57,12 @@ function others(): DestinationCase[] {
       occurred({ properties: { email: 'a@b.example' } }, profileOf({ email: 'a@b.example' })),
     ],
     [
+      'a user with the address and phone number of somebody else in the properties',
+      config,
+      { ...track, properties: { email: 'friend@mail.example', phone: '+436601234567' } },
+      occurred({ properties: { email: 'friend@mail.example', phone: '+436601234567' } }),
+    ],
+    [
       'a user known by the id of Klaviyo',
       config,
       { ...track, userId: '', context: { externalId: [{ type: 'klaviyoProfileId', id: '01K' }] } },
@@ -117,6 +123,22 @@ function others(): DestinationCase[] {
       identify({ phone: '0043 (660) 1234567' }),
       imported({ phone_number: '+436601234567', external_id: 'u-4711' }),
     ],
+    [
+      'a phone number with (0)',
+      config,
+      identify({ phone: '+43 (0)660 1234567' }),
+      imported({ phone_number: '+436601234567', external_id: 'u-4711' }),
+    ],
+    ...[
+      ['2.5', 10],
+      [0, 0],
+      [-1, 4],
+    ].map(([quantity, value]): [string, JsonObject, JsonObject, Expected] => [
+      `a product of quantity ${quantity}`,
+      config,
+      { ...track, properties: { price: 4, quantity: quantity! } },
+      occurred({ properties: { price: 4, quantity: quantity! }, value: value! }),
+    ]),
   ]
   return table.map(([name, given, event, expected]) => ({ name, config: given, event, expected }))
 }

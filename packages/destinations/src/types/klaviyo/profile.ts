@@ -9,7 +9,7 @@ import {
   userId,
   userTraits,
 } from '../../event/event-facts.ts'
-import { CONTACT_TRAITS, NAME_TRAITS, type Person, PLACE_TRAITS, personOf } from '../../event/person.ts'
+import { CONTACT_TRAITS, NAME_TRAITS, type Person, PLACE_TRAITS, personOf, personOrForm } from '../../event/person.ts'
 import { e164 } from '../../event/phone-number.ts'
 
 /**
@@ -67,8 +67,10 @@ function identifiersOf(
   event: StoredEvent,
   { userIdAs }: JsonObject,
 ): { id: string | undefined; attributes: JsonObject } {
-  const { email, phone } = personOf(event)
-  const external = userIdAs === 'property' ? undefined : userId(event)
+  const user = userId(event)
+  // What a known user types into a form may be about somebody else.
+  const { email, phone } = user === undefined ? personOrForm(event) : personOf(event)
+  const external = userIdAs === 'property' ? undefined : user
   return {
     id: externalId(event, 'klaviyoProfileId'),
     attributes: present({ email, phone_number: e164(phone), external_id: external }),

@@ -1,7 +1,7 @@
 import type { JsonObject, StoredEvent } from '@millrace/protocol'
 import { duplicateId, eventProperties, eventTime, present, userTraits } from '../../event/event-facts.ts'
 import { hashed } from '../../event/hashed.ts'
-import { personOf } from '../../event/person.ts'
+import { personOrForm } from '../../event/person.ts'
 import { orderAmount } from '../../event/products.ts'
 
 /** @throws Error for an event without a time, and for one that LinkedIn could compare with nobody. */
@@ -26,7 +26,7 @@ function conversionValue(properties: JsonObject): JsonObject {
 
 /** LinkedIn wants the list of ids even if it is empty; then it compares first and last names. */
 function userOf(event: StoredEvent): JsonObject {
-  const { email, firstName, lastName, country } = personOf(event)
+  const { email, firstName, lastName, country } = personOrForm(event)
   const { li_fat_id } = { ...userTraits(event), ...eventProperties(event) } as JsonObject
   const userIds = [
     ...(email === undefined ? [] : [{ idType: 'SHA256_EMAIL', idValue: hashed(email.toLowerCase()) }]),

@@ -1,4 +1,4 @@
-import { type BatchOutcome, isJsonObject, type JsonValue } from '@millrace/protocol'
+import { type BatchOutcome, isJsonObject, type JsonObject, type JsonValue } from '@millrace/protocol'
 import type { RequestBatches } from '../../definition.ts'
 
 /** Records of a collection. */
@@ -8,7 +8,8 @@ const MAX_BYTES = 3_500_000
 const PASSING = new Set(['UNABLE_TO_LOCK_ROW'])
 
 /**
- * Collections of records of one object. The answer has a result for each of them.
+ * Collections of records of one object. The answer has a result for each of them. A collection that names one record twice is
+ * halved.
  *
  * @see docs/destinations/salesforce.md "Batches"
  */
@@ -23,19 +24,31 @@ export const batches: RequestBatches = {
     return { ...first!, body: { ...first!.body, JSON: { allOrNone: false, records } } }
   },
   outcomes({ status, body }, requests) {
-    const outcomes = status === 200 ? recordOutcomes(body) : undefined
+    const outcomes = status === 200 && !namesOneTwice(body) ? recordOutcomes(body) : undefined
     return outcomes?.length === requests.length ? outcomes : undefined
   },
+}
+
+/** Salesforce refuses both of two records with the same external id, such as an email of two users. */
+export function namesOneTwice(body: unknown): boolean {
+  return Array.isArray(body) && body.some((result) => errorsOf(result).some(isOfTwoRecords))
+}
+
+function isOfTwoRecords({ statusCode, message }: JsonObject): boolean {
+  return statusCode === 'DUPLICATE_VALUE' && /^Duplicate external id specified/i.test(String(message))
+}
+
+function errorsOf(result: unknown): JsonObject[] {
+  const errors = isJsonObject(result) ? result['errors'] : undefined
+  return Array.isArray(errors) ? errors.filter(isJsonObject) : []
 }
 
 /** What an answer says about each record; undefined if it is no list of results. */
 export function recordOutcomes(body: unknown): BatchOutcome[] | undefined {
   if (!Array.isArray(body) || body.length === 0 || !body.every(isJsonObject)) return undefined
-  return body.map(({ success, errors }) => {
-    if (success === true) return 'delivered'
-    const codes = Array.isArray(errors)
-      ? errors.map((error) => (isJsonObject(error) ? error['statusCode'] : undefined))
-      : []
+  return body.map((result) => {
+    if (result['success'] === true) return 'delivered'
+    const codes = errorsOf(result).map(({ statusCode }) => statusCode)
     return codes.length > 0 && codes.every((code) => PASSING.has(String(code))) ? 'retry' : 'abort'
   })
 }

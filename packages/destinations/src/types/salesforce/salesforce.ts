@@ -4,7 +4,7 @@ import { clientCredentials, refreshTokenGrant, requiredText, TOKEN_HEADER } from
 import type { DestinationModule, TransformContext } from '../../definition.ts'
 import { userId, userTraits } from '../../event/event-facts.ts'
 import { type RequestObject, requestObject } from '../../requests/request-object.ts'
-import { batches, recordOutcomes } from './batches.ts'
+import { batches, namesOneTwice, recordOutcomes } from './batches.ts'
 import { definition } from './definition.ts'
 import { recordFields } from './record-fields.ts'
 
@@ -71,10 +71,11 @@ function tokenGrant(config: JsonObject): TokenGrant {
     : clientCredentials(config, tokenUrl)
 }
 
-/** An answer 200 holds a result for each record. */
+/** An answer 200 holds a result for each record. Only a refused collection is halved. */
 function classify({ status, body }: { status: number; body: unknown }) {
   const outcomes = status === 200 ? recordOutcomes(body) : undefined
   if (outcomes === undefined) return undefined
+  if (namesOneTwice(body)) return 'abort'
   if (outcomes.includes('delivered')) return 'delivered'
   return outcomes.includes('retry') ? 'retry' : 'abort'
 }

@@ -37,7 +37,10 @@ function classify({ status, body }: { status: number; body: unknown }): AnswerCl
 }
 
 /** Slack's own trouble, and a token that has to be renewed: as with an answer 401, the events wait for it. */
-const PASSING = new Set(['ratelimited', 'rate_limited', 'internal_error', 'invalid_auth', 'account_inactive'])
+const PASSING = new Set([
+  ...['ratelimited', 'rate_limited', 'internal_error', 'fatal_error', 'service_unavailable', 'request_timeout'],
+  ...['team_added_to_org', 'invalid_auth', 'not_authed', 'account_inactive', 'token_expired', 'token_revoked'],
+])
 
 /** The text is what notifications show; blocks replace it in the channel. */
 function posted({ text, parts, entry }: PostedMessage, context: TransformContext): RequestObject {

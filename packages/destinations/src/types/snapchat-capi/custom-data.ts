@@ -1,20 +1,17 @@
 import type { JsonObject, StoredEvent } from '@millrace/protocol'
-import { amountOf } from '../../event/amount.ts'
 import { eventProperties, present } from '../../event/event-facts.ts'
-import { orderAmount, productId, productsOf, quantityOf } from '../../event/products.ts'
+import { orderAmount, productAmount, productId, productsOf, wholeProduct } from '../../event/products.ts'
 
 /** What was bought, looked at or searched; empty if the event says nothing about it. */
 export function customData(event: StoredEvent): JsonObject {
   const properties = eventProperties(event)
   const products = productsOf(properties)
-  const contents = products.map((product) => {
-    const price = amountOf(product['price'])
-    return present({
-      id: productId(product),
-      quantity: String(quantityOf(product)),
-      item_price: price === undefined ? undefined : String(price),
-    })
-  })
+  const bought = products
+    .map((product) => ({ id: productId(product), ...wholeProduct(product) }))
+    .filter(({ quantity }) => quantity > 0)
+  const contents = bought.map(({ id, quantity, price }) =>
+    present({ id, quantity: String(quantity), item_price: price === undefined ? undefined : String(price) }),
+  )
   const { currency, order_id, query } = properties
   return {
     ...present({
@@ -25,13 +22,13 @@ export function customData(event: StoredEvent): JsonObject {
     }),
     ...(contents.length === 0
       ? {}
-      : { contents, num_items: products.reduce((total, product) => total + quantityOf(product), 0) }),
+      : { contents, num_items: bought.reduce((total, { quantity }) => total + quantity, 0) }),
   }
 }
 
 /** Undefined unless each product has a price. */
 function productsValue(products: readonly JsonObject[]): number | undefined {
-  const values = products.map((product) => (amountOf(product['price']) ?? Number.NaN) * quantityOf(product))
+  const values = products.map((product) => productAmount(product) ?? Number.NaN)
   const total = values.reduce((sum, value) => sum + value, 0)
   return values.length === 0 || Number.isNaN(total) ? undefined : Math.round(total * 100) / 100
 }

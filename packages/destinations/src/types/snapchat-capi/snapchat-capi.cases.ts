@@ -57,7 +57,7 @@ const shown: DestinationCase[] = [
       event_source_url: 'https://www.cinema.example/thanks',
       user_data: {
         em: [ADA],
-        ph: ['12a918e0aebfad53e38c20412fe9b95d4bfb40ae3b43a746d8fc7b3d9a19687f'],
+        ph: ['9f9e2d57548ad15e13740b8dd34eaf9752fd4801835be063eb1baef8d744052d'],
         fn: ['fdee430d40bd57deeac186cd9790033d0f06f909a8806e7ce6e717ab7c7d5029'],
         ln: ['e81dfe69841ad2f7b5790b63e998f0febaf3b29acd732881975130761b98e2c7'],
         client_ip_address: '203.0.113.7',
@@ -145,6 +145,26 @@ const others: [what: string, config: JsonObject, event: JsonObject, expected: De
       },
     }),
   ],
+  [
+    'a product of half a quantity, and one of none',
+    {},
+    {
+      ...track,
+      event: 'Order Completed',
+      properties: {
+        products: [
+          { product_id: 'cheese', price: 4, quantity: 2.5 },
+          { product_id: 'popcorn', price: 4, quantity: 0 },
+        ],
+      },
+    },
+    sent({
+      ...signUp,
+      event_name: 'PURCHASE',
+      custom_data: { value: 10, contents: [{ id: 'cheese', quantity: '1', item_price: '10' }], num_items: 1 },
+    }),
+  ],
+  ['the person of a form', {}, { ...track, context: {}, properties: { email: 'ada@mail.example' } }, sent(signUp)],
   [
     'products without prices',
     {},

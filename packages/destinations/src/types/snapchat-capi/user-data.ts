@@ -1,7 +1,8 @@
 import { isJsonObject, type JsonObject, type StoredEvent } from '@millrace/protocol'
 import { deviceAddress, eventProperties, present } from '../../event/event-facts.ts'
 import { hashed } from '../../event/hashed.ts'
-import { personOf } from '../../event/person.ts'
+import { personOrForm } from '../../event/person.ts'
+import { phoneDigits } from '../../event/phone-number.ts'
 
 /**
  * What Snapchat compares with its users; personal data is hashed. A phone number has no zeros before its country code.
@@ -9,12 +10,12 @@ import { personOf } from '../../event/person.ts'
  * @throws Error for an event that it could compare with nobody.
  */
 export function userData(event: StoredEvent): JsonObject {
-  const { email, phone, firstName, lastName } = personOf(event)
+  const { email, phone, firstName, lastName } = personOrForm(event)
   const { sc_click_id, sc_cookie1 } = eventProperties(event)
   const userAgent = isJsonObject(event['context']) ? event['context']['userAgent'] : undefined
   const data: JsonObject = {
     ...hashedList('em', email, (text) => text),
-    ...hashedList('ph', phone, digitsOf),
+    ...hashedList('ph', phone, phoneDigits),
     ...hashedList('fn', firstName, lettersOf),
     ...hashedList('ln', lastName, lettersOf),
     ...present({
@@ -38,10 +39,6 @@ function hashedList(name: string, value: string | undefined, normalize: (value: 
 
 const SHA256 = /^[0-9a-f]{64}$/
 
-function digitsOf(phone: string): string {
-  return phone.replace(/\D/g, '').replace(/^0+/, '')
-}
-
 function lettersOf(name: string): string {
-  return name.replace(/[^\p{L}]/gu, '')
+  return name.normalize('NFC').replace(/[^\p{L}]/gu, '')
 }

@@ -99,6 +99,15 @@ const others: [what: string, config: JsonObject, event: JsonObject, expected: De
     added([{ type: 'external_id', value: 'u-4711' }], { type: 'Seat Reserved', properties: {} }),
   ],
   [
+    'an event with the address of somebody else',
+    { eventSource: 'cinema' },
+    { ...track, timestamp: null, properties: { email: 'friend@mail.example' } },
+    added([{ type: 'external_id', value: 'u-4711' }], {
+      type: 'Seat Reserved',
+      properties: { email: 'friend@mail.example' },
+    }),
+  ],
+  [
     'an event of nobody',
     { eventSource: 'cinema' },
     { ...track, userId: null },

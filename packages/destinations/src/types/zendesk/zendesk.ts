@@ -1,4 +1,4 @@
-import { formatTime, type JsonObject, ownMember, type StoredEvent } from '@millrace/protocol'
+import { type AnswerClass, formatTime, type JsonObject, ownMember, type StoredEvent } from '@millrace/protocol'
 import { configNames } from '../../config/config-names.ts'
 import { configText, requiredText } from '../../config/config-text.ts'
 import type { DestinationModule, TransformContext } from '../../definition.ts'
@@ -21,7 +21,7 @@ import { definition } from './definition.ts'
  *
  * @see docs/destinations/zendesk.md
  */
-export const destination: DestinationModule = { definition, transform, testConnection, accepts }
+export const destination: DestinationModule = { definition, transform, testConnection, accepts, classify }
 
 function transform(event: StoredEvent, context: TransformContext): RequestObject[] {
   switch (event.type) {
@@ -48,6 +48,11 @@ function testConnection(context: TransformContext): RequestObject {
     endpoint: `${originOf(context)}/api/v2/users/me`,
     headers: { authorization: authorization(context) },
   })
+}
+
+/** Zendesk answers 409 while another request changes the same user. */
+function classify({ status }: { status: number }): AnswerClass | undefined {
+  return status === 409 ? 'retry' : undefined
 }
 
 /** Without the verification mail, which Zendesk would send to each new user. */
