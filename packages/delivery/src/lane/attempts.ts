@@ -34,7 +34,7 @@ export interface DeliveryAttemptsDeps {
   readonly onSettled: (event: LaneEvent) => void
   /** The event is to be sent again after a wait. */
   readonly onRetry: (event: LaneEvent, result: Ended, waitMs: number) => void
-  /** The attempt was aborted; the event is as it was before. */
+  /** The lane has stopped, or the attempt was aborted: the rest of the event is sent after the next start. */
   readonly onAborted: (event: LaneEvent) => void
 }
 
@@ -143,8 +143,10 @@ export class DeliveryAttempts {
     this.#note(event, ready, call, answerClass, wasProbe)
     const { result, number } = call
     if (answerClass === 'delivered') {
-      if (this.#deps.isStopped() && number + 1 < ready.requests.length) this.#deps.recorder.waits(event, null)
-      else this.#call(event, ready, number + 1)
+      if (this.#deps.isStopped() && number + 1 < ready.requests.length) {
+        this.#deps.recorder.waits(event, null)
+        this.#deps.onAborted(event)
+      } else this.#call(event, ready, number + 1)
     } else if (answerClass === 'abort') this.#aborts(event, ready, call)
     else if (!this.giveUpIfDue(event, result)) this.#deps.onRetry(event, result, this.waitMs([event], result))
   }

@@ -27,6 +27,27 @@ export class KeyOrder {
     if (anonymousFollower !== undefined && --anonymousFollower.blockers === 0) onFree(anonymousFollower)
   }
 
+  /** Removes events from the middle: what follows them waits for the events before them. Call `finish` for each of them, too. */
+  leaveOut(removed: ReadonlySet<LaneEvent>, staying: Iterable<LaneEvent>): void {
+    for (const event of staying) {
+      this.#leaveOut(event, event.userKey, removed)
+      this.#leaveOut(event, event.anonymousKey, removed)
+    }
+  }
+
+  #leaveOut(event: LaneEvent, key: number, removed: ReadonlySet<LaneEvent>): void {
+    if (key === 0) return
+    let next = followerOf(event, key)
+    if (next === undefined || !removed.has(next)) return
+    while (next !== undefined && removed.has(next)) {
+      const after: LaneEvent | undefined = followerOf(next, key)
+      setFollower(next, key, undefined)
+      next = after
+    }
+    setFollower(event, key, next)
+    if (next === undefined) this.#last.set(key, event)
+  }
+
   lastOf(key: number): LaneEvent | undefined {
     return this.#last.get(key)
   }
@@ -36,11 +57,19 @@ export class KeyOrder {
     const before = this.#last.get(key)
     this.#last.set(key, event)
     if (before === undefined) return undefined
-    if (before.userKey === key) before.userFollower = event
-    else before.anonymousFollower = event
+    setFollower(before, key, event)
     event.blockers++
     return before
   }
+}
+
+function followerOf(event: LaneEvent, key: number): LaneEvent | undefined {
+  return event.userKey === key ? event.userFollower : event.anonymousFollower
+}
+
+function setFollower(event: LaneEvent, key: number, follower: LaneEvent | undefined): void {
+  if (event.userKey === key) event.userFollower = follower
+  else event.anonymousFollower = follower
 }
 
 const NONE: LaneEvent[] = []

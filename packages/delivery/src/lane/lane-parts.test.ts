@@ -303,3 +303,23 @@ test('an alarm rings at the earliest time that anybody asked for, and not once i
   await clock.advance(1_000)
   expect(rung).toEqual([200, 1_300])
 })
+
+test('an event whose predecessor is removed waits for the one before that', () => {
+  const order = new KeyOrder()
+  const events = [1, 2, 3, 4].map((offset) => eventAt(offset, { user: 7, anonymous: offset === 3 ? 9 : 0 }))
+  for (const event of events) order.add(event)
+  const [first, second, third, fourth] = events as [LaneEvent, LaneEvent, LaneEvent, LaneEvent]
+  const freed: LaneEvent[] = []
+  const remove = (removed: LaneEvent[], staying: LaneEvent[]) => {
+    order.leaveOut(new Set(removed), staying)
+    for (const event of removed) order.finish(event, (follower) => freed.push(follower))
+  }
+  remove([second], [first, third, fourth])
+  expect([freed, third.blockers]).toEqual([[], 1])
+  remove([third, fourth], [first])
+  expect(order.lastOf(7)).toBe(first)
+  const fifth = eventAt(5, { user: 7 })
+  expect(order.add(fifth)).toEqual([first])
+  order.finish(first, (follower) => freed.push(follower))
+  expect(freed).toEqual([fifth])
+})

@@ -179,6 +179,12 @@ export class LaneQueue {
     return earliest
   }
 
+  /** Call before events are finished of which earlier ones stay: those of the same user behind them wait for these. */
+  leaveOut(events: ReadonlySet<LaneEvent>): void {
+    const staying = this.#unfinished.values().filter((event) => !events.has(event))
+    this.#order.leaveOut(events, staying)
+  }
+
   /** Removes a finished event; followers that nothing else blocks become ready. */
   finish(event: LaneEvent): void {
     this.stopWaiting(event)

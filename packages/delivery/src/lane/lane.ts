@@ -250,14 +250,17 @@ export class Lane {
   }
 
   #drop(isMeant: (event: LaneEvent) => boolean): void {
-    for (const event of [...this.#queue.unfinished]) {
-      if (!isMeant(event)) continue
+    const dropped = new Set(this.#queue.unfinished.values().filter(isMeant))
+    this.#queue.leaveOut(dropped)
+    for (const event of dropped) {
       this.#calls.abort(event)
       if (event.state === 'sending') this.#sending.remove(event)
       event.isRecorded = true
       this.#finish(event)
     }
     this.#options.onRoom()
+    // An aborted call leaves room for others.
+    this.#alarm.ringWithin(0)
   }
 
   /**
@@ -275,7 +278,8 @@ export class Lane {
     this.#alarm.close()
     await this.#calls.settled(deadline)
     this.#limits.close()
-    for (const event of this.#queue.unfinished) this.#payloads.drop(event)
+    this.#sending.disband()
+    this.#payloads.close(this.#queue.unfinished)
     await this.#options.client.close()
   }
 

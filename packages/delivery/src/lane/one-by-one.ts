@@ -55,11 +55,11 @@ export class OneByOne {
   }
 
   /**
-   * Sends one event returned by `take`; resolves when it is finished or waits for a retry. If the destination is in an outage, the
-   * event is prepared but not sent, so that user code and destination code have run.
+   * Sends one event returned by `take`; resolves when it is finished or waits for a retry. If the destination is in an outage, or its
+   * throttle is used up, the event is prepared but not sent, so that user code and destination code have run.
    */
   async run(event: LaneEvent): Promise<void> {
-    const { limits, calls, attempts, parking, isStopped } = this.#deps
+    const { limits, calls, attempts, parking, clock, isStopped } = this.#deps
     event.state = 'loading'
     if (!(await this.#deps.loadOne(event))) {
       // An event that could not be loaded keeps its state; a lost event is finished.
@@ -68,8 +68,8 @@ export class OneByOne {
     }
     const isReplay = event.replayed !== undefined
     const mayCall = await this.#mayCall(isReplay)
-    await this.#throttled(isReplay)
-    if (isStopped() || !mayCall || limits.outageState !== 'ok') {
+    const isThrottled = mayCall && limits.takeThrottle(isReplay, clock.monotonic()) > 0
+    if (isStopped() || !mayCall || isThrottled || limits.outageState !== 'ok') {
       if (mayCall) limits.returnCall(isReplay)
       if (isStopped()) return
       parking.park(event)
@@ -114,14 +114,6 @@ export class OneByOne {
       })
     }
     return true
-  }
-
-  async #throttled(isReplay: boolean): Promise<void> {
-    const { limits, clock, isStopped } = this.#deps
-    const throttleMs = () => limits.takeThrottle(isReplay, clock.monotonic())
-    for (let waitMs = throttleMs(); waitMs > 0 && !isStopped(); waitMs = throttleMs()) {
-      await new Promise<void>((resolve) => clock.setTimer(resolve, waitMs))
-    }
   }
 
   #setAside(event: LaneEvent): void {

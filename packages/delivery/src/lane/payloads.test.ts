@@ -35,6 +35,20 @@ test('the attempts of an unloaded event leave memory when its wait is on disk', 
   expect(event.history!.requests).toBeUndefined()
 })
 
+test('a closed lane has given all memory back, also what it reads afterwards', async () => {
+  const memory = new LocalMemoryBudget(1)
+  const reading = Promise.withResolvers<void>()
+  const load = () => reading.promise.then(() => [{ messageId: 'm' } as never])
+  const payloads = new Payloads({ clock: new ManualClock(0), memory, load, loadHistories: async () => [] })
+  const event = attemptedEvent()
+  payloads.countHistory(event)
+  const loaded = payloads.load([event])
+  payloads.close([event])
+  reading.resolve()
+  expect(await loaded).toEqual([])
+  expect([event.payload, memory.isUsedUp]).toEqual([undefined, false])
+})
+
 function attemptedEvent(): LaneEvent {
   const facts = { sourceId: 's', acceptedAt: 0, sizeBytes: 1, userKey: 0, anonymousKey: 0 }
   const event = new LaneEvent({ partition: 0, stream: 0, offset: 0, index: 0 }, facts, undefined)

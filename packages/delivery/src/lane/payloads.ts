@@ -24,6 +24,7 @@ export class Payloads {
   readonly #options: PayloadsOptions
   #count = 0
   #isLoading = false
+  #isClosed = false
   /** Events whose payload is being read. */
   readonly #loading = new Set<LaneEvent>()
 
@@ -44,6 +45,15 @@ export class Payloads {
   took({ sizeBytes }: LaneEvent): void {
     this.#count++
     this.#options.memory.take(sizeBytes)
+  }
+
+  /** Gives all memory back, and takes none from now on. */
+  close(unfinished: Iterable<LaneEvent>): void {
+    this.#isClosed = true
+    for (const event of unfinished) {
+      this.drop(event)
+      this.dropHistory(event)
+    }
   }
 
   drop(event: LaneEvent): void {
@@ -101,6 +111,7 @@ export class Payloads {
     }
     this.#isLoading = false
     for (const event of missing) this.#loading.delete(event)
+    if (this.#isClosed) return []
     if (payloads === undefined) {
       // Their waits may have reached the disk meanwhile.
       for (const event of missing) if (event.history?.unwritten === 0) this.waitPersisted(event)

@@ -87,3 +87,35 @@ test('the lanes of a destination together leave at most 1,000 outcomes unwritten
   expect(woken).toBe(1)
   expect([busy.hasRoom(), idle.hasRoom()]).toEqual([true, true])
 })
+
+test('one flush runs at a time, also when somebody asks for one while outcomes come in', async () => {
+  const clock = new ManualClock(NOW)
+  const underWay: (() => void)[] = []
+  const writer = new OutcomeWriter({
+    write: async () => {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      underWay.push(resolve)
+      await promise
+      return { kind: 'written' }
+    },
+    clock,
+    logger: { error: () => {}, info: () => {} },
+  })
+  const outcomes = writer.outcomesOf('d1')
+  const settled = () => new Promise<void>((resolve) => setImmediate(resolve))
+  let offset = 0
+  const deliver = () => outcomes.delivered(eventOf(++offset), 200, 1, NOW, 1)
+  deliver()
+  await clock.advance(100, settled)
+  const asked = writer.flush()
+  deliver()
+  for (let round = 0; round < 3; round++) {
+    expect(underWay).toHaveLength(1)
+    underWay.shift()!()
+    await settled()
+    deliver()
+    await clock.advance(100, settled)
+  }
+  await asked
+  expect(underWay).toHaveLength(1)
+})

@@ -86,8 +86,6 @@ export class OutcomeWriter {
 
   /** Writes all collected outcomes; resolves when they are on disk. @throws the fault that stopped all writing. */
   async flush(): Promise<void> {
-    this.#timer?.cancel()
-    this.#timer = undefined
     while (this.#flushing !== undefined) await this.#flushing
     if (this.#fault === undefined && this.#dirty.size > 0) await this.#flush()
     if (this.#fault !== undefined) throw this.#fault
@@ -118,18 +116,12 @@ export class OutcomeWriter {
   #planFlush(): void {
     if (this.#flushing !== undefined || this.#fault !== undefined) return
     const gathered = this.#gathered()
-    if (gathered >= this.#maxUnwritten) {
-      this.#timer?.cancel()
-      this.#timer = undefined
-      void this.#flush()
-    } else if (this.#timer === undefined || (this.#timerIsIdle && gathered > 0)) {
+    if (gathered >= this.#maxUnwritten) void this.#flush()
+    else if (this.#timer === undefined || (this.#timerIsIdle && gathered > 0)) {
       this.#timer?.cancel()
       this.#timerIsIdle = gathered === 0
       this.#timer = this.#clock.setTimer(
-        () => {
-          this.#timer = undefined
-          void this.#flush()
-        },
+        () => void this.#flush(),
         this.#timerIsIdle ? IDLE_FLUSH_INTERVAL_MS : FLUSH_INTERVAL_MS,
       )
     }
@@ -143,6 +135,8 @@ export class OutcomeWriter {
 
   /** Runs one flush at a time. A failed flush is retried unchanged before any newer one. */
   #flush(): Promise<void> {
+    this.#timer?.cancel()
+    this.#timer = undefined
     this.#flushing = this.#writeDirty().finally(() => {
       this.#flushing = undefined
       if (this.#dirty.size > 0) this.#planFlush()

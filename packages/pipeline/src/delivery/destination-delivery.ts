@@ -1,5 +1,6 @@
 import {
   type DeadLetterRow,
+  type FilterReason,
   INTERNAL_ERROR,
   isBefore,
   JUDGED_ANSWER_BYTES,
@@ -16,7 +17,7 @@ import type { EventPosition, StoredEvent } from '@millrace/protocol'
 import type { LiveResult } from '../events/live-view.ts'
 import type { Activity } from '../following/activity.ts'
 import type { ConfiguredDestination } from '../following/configuration.ts'
-import { replayLetter } from '../jobs/replay-letter.ts'
+import { refuseLetter, replayLetter } from '../jobs/replay-letter.ts'
 import type { ReplayedEvent } from '../jobs/replayed-event.ts'
 import { Feed } from '../reading/feed.ts'
 import { acceptedEvents, storedPayloads } from '../reading/stored-payloads.ts'
@@ -203,7 +204,13 @@ export class DestinationDelivery {
     const { clock, metrics } = this.#deps
     if (!this.feed.activity.knows(letter.sourceId)) return false
     const payload = JSON.parse(letter.event) as StoredEvent
-    const reason = this.filter(payload, letter.sourceId)
+    let reason: FilterReason | undefined
+    try {
+      reason = this.filter(payload, letter.sourceId)
+    } catch (error) {
+      refuseLetter(this.lane, letter, payload, onEnd, error as Error)
+      return true
+    }
     if (reason !== undefined && letter.wait === null) {
       this.#outcomes.replayFiltered(letter.id, reason, clock.now(), this.#revision)
       metrics.outcome(this.#destination.id, 'filtered', 1, reason)

@@ -130,3 +130,39 @@ test('a payload that ends the process when it is read for its dead letter does n
   expect(JSON.parse((await run.deadLetters())[0]!.event)).toMatchObject({ event: 'unreadable' })
   expect(await run.outcome('m-9')).toBe('delivered')
 })
+
+test('a throttle that is used up holds nobody up: the event has run without being sent, and waits for its turn afterwards', async () => {
+  const { run, sink } = await PipelineUnderTest.withSink('hang', {
+    d1: { delivery: { throttle: { limit: 1, windowSeconds: 86_400 } } },
+  })
+  await using _ = run
+  for (const n of [1, 2, 3]) await run.accept([track(`m-${n}`, `u-${n}`)])
+  await run.settle()
+  await run.crash()
+  await run.crash()
+  sink.answer = () => 200
+  await run.crash()
+  await run.advance(SECOND)
+  expect(run.logged.map(({ text }) => text)).toContain('all unfinished events have run: delivery is back to normal')
+  expect(sink.messageIds.filter((id) => id !== 'm-1')).toEqual([])
+})
+
+test('while another shard runs its events alone, no code of a destination sees a new event of this one', async () => {
+  const seen: string[] = []
+  const webhook = (await DestinationRegistry.load()).find('WEBHOOK')!
+  const watched: DestinationModule = {
+    ...webhook,
+    definition: { ...webhook.definition, name: 'WATCHED' },
+    wants: ({ messageId }) => seen.push(messageId) > 0,
+  }
+  const { run } = await PipelineUnderTest.withSink(200, { modules: [watched], d1: { type: 'WATCHED' } })
+  await using _ = run
+  await run.send(track('before'))
+  run.shard.beginAlone()
+  await run.send(track('m-1'), track('m-2'))
+  expect(seen).toEqual(['before'])
+  run.shard.endAlone()
+  await run.advance(SECOND)
+  expect(seen).toEqual(['before', 'm-1', 'm-2'])
+  expect(await run.outcome('m-2')).toBe('delivered')
+})

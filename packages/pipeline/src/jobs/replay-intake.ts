@@ -10,7 +10,7 @@ import type { DeliveryDeps } from '../delivery/delivery-deps.ts'
 import type { DestinationDelivery } from '../delivery/destination-delivery.ts'
 import type { ReplayedTake } from '../host/shard.ts'
 import { bytesPerEvent } from '../reading/parsed-records.ts'
-import { deliverWait, type ReplayedEvent, waitOf } from './replayed-event.ts'
+import { deliverWait, type ReplayedEvent, refuseWait, waitOf } from './replayed-event.ts'
 import type { ScanPlace } from './scan-calls.ts'
 
 export interface ReplayIntakeOptions {
@@ -40,12 +40,19 @@ export class ReplayIntake {
     if (delivery === undefined) return undefined
     const wanted: ReplayedEvent[] = []
     const filtered: { place: ScanPlace; reason: FilterReason }[] = []
+    const failed = new Map<ReplayedEvent, Error>()
     for (const [i, selected] of events.entries()) {
       const payload = payloads[i]
       if (payload === undefined || !delivery.mayReplay(partition, selected)) continue
-      const reason = delivery.filter(payload.event, selected.sourceId)
-      if (reason === undefined) wanted.push({ ...payload, ...selected, partition })
-      else filtered.push({ place: selected, reason })
+      const event = { ...payload, ...selected, partition }
+      try {
+        const reason = delivery.filter(payload.event, selected.sourceId)
+        if (reason === undefined) wanted.push(event)
+        else filtered.push({ place: selected, reason })
+      } catch (error) {
+        wanted.push(event)
+        failed.set(event, error as Error)
+      }
     }
     const at = deps.clock.now()
     const waits = wanted.map((event) => waitOf(event, delivery.destination, jobId, at))
@@ -56,7 +63,10 @@ export class ReplayIntake {
     // The destination may have been removed meanwhile, which discarded its events.
     if (deliveryOf(destinationId) !== delivery) return { taken: 0, filtered: filtered.length }
     for (const index of indexes) {
-      deliverWait(delivery.lane, waits[index]!, wanted[index]!.event, this.#endOf(jobId, destinationId))
+      const [wait, event, onEnd] = [waits[index]!, wanted[index]!, this.#endOf(jobId, destinationId)]
+      const error = failed.get(event)
+      if (error === undefined) deliverWait(delivery.lane, wait, event.event, onEnd)
+      else refuseWait(delivery.lane, wait, event.event, onEnd, error)
     }
     delivery.lane.pump()
     return { taken: indexes.length, filtered: filtered.length }

@@ -7,22 +7,39 @@ import { mayLoad, replayKeys, UNTRIED } from './replayed-event.ts'
  * start of the replay; attempts of an earlier process count.
  */
 export function replayLetter(lane: Lane, letter: DeadLetterRow, payload: StoredEvent, onEnd: () => void): void {
-  const { id: letterId, partition, offset, index, sourceId, acceptedAt, wait } = letter
-  const place = { partition, stream: REPLAY_STREAM, offset, index }
-  const facts = {
-    sourceId,
-    acceptedAt: letter.stateAt,
-    sizeBytes: Buffer.byteLength(letter.event),
-    ...replayKeys(payload, sourceId),
-  }
-  const replayId = letter.replayId!
-  const replayed = { replayId, letterId, acceptedAt, onEnd }
+  const { destinationId, revision, wait } = letter
   if (wait === null && mayLoad(lane)) {
-    lane.add(new LaneEvent(place, facts, payload, replayed))
+    lane.add(eventOf(letter, payload, onEnd))
     return
   }
-  const { destinationId, revision } = letter
+  const { place, facts, replayed } = partsOf(letter, payload, onEnd)
   const state = wait ?? { ...UNTRIED, at: letter.stateAt }
-  const base = { ...place, ...facts, ...state, destinationId, replayId, revision }
+  const base = { ...place, ...facts, ...state, destinationId, replayId: replayed.replayId, revision }
   lane.resume([{ ...base, outcome: 'waiting', reason: null, replayed }])
+}
+
+/** Ends a dead letter again on which code of the destination failed. */
+export function refuseLetter(
+  lane: Lane,
+  letter: DeadLetterRow,
+  payload: StoredEvent,
+  onEnd: () => void,
+  error: Error,
+): void {
+  lane.refuse(eventOf(letter, payload, onEnd), error)
+}
+
+function eventOf(letter: DeadLetterRow, payload: StoredEvent, onEnd: () => void): LaneEvent {
+  const { place, facts, replayed } = partsOf(letter, payload, onEnd)
+  return new LaneEvent(place, facts, payload, replayed)
+}
+
+function partsOf(letter: DeadLetterRow, payload: StoredEvent, onEnd: () => void) {
+  const { id: letterId, replayId, partition, offset, index, sourceId, acceptedAt, stateAt } = letter
+  const sizeBytes = Buffer.byteLength(letter.event)
+  return {
+    place: { partition, stream: REPLAY_STREAM, offset, index },
+    facts: { sourceId, acceptedAt: stateAt, sizeBytes, ...replayKeys(payload, sourceId) },
+    replayed: { replayId: replayId!, letterId, acceptedAt, onEnd },
+  }
 }

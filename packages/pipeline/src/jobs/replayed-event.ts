@@ -44,9 +44,18 @@ export function deliverWait(lane: Lane, wait: JourneyWrite, event: StoredEvent |
     lane.resume([{ ...aged, replayed }])
     return
   }
-  const laneEvent = new LaneEvent(wait, aged, event, replayed)
-  laneEvent.hasRow = true
-  lane.add(laneEvent)
+  lane.add(withRow(new LaneEvent(wait, aged, event, replayed)))
+}
+
+/** Ends an event as a dead letter on which code of the destination failed; its wait is on disk. */
+export function refuseWait(lane: Lane, wait: JourneyWrite, event: StoredEvent, onEnd: () => void, error: Error): void {
+  const replayed = { replayId: wait.replayId!, letterId: undefined, acceptedAt: wait.acceptedAt, onEnd }
+  lane.refuse(withRow(new LaneEvent(wait, wait, event, replayed)), error)
+}
+
+function withRow(event: LaneEvent): LaneEvent {
+  event.hasRow = true
+  return event
 }
 
 /** Whether a lane has memory for the payload of a replayed event. */

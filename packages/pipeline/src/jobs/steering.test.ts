@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { HOUR, PipelineUnderTest, SECOND, tracks } from '../testing/pipeline-under-test.ts'
+import { HOUR, PipelineUnderTest, SECOND, track, tracks } from '../testing/pipeline-under-test.ts'
 import { RoutesUnderTest } from '../testing/routes-under-test.ts'
 
 const ALL = { filter: { state: 'open' } }
@@ -119,4 +119,19 @@ test('a job that is in another state is not steered', async () => {
     const unknown = '3EXM1nH9JtMJ06hF5WfzRPot1LW'
     expect(await refused(action, unknown)).toEqual([404, `Replay with id ${unknown} not found`])
   }
+})
+
+test('a live event behind the call of a replay is sent when the replay is cancelled', async () => {
+  const { run, sink } = await PipelineUnderTest.withSink(400, { d1: { delivery: { concurrency: 1 } } })
+  await using _ = run
+  await run.send(track('m-0', 'u-0'))
+  sink.answer = () => 'hang'
+  const routes = new RoutesUnderTest(run)
+  const { id } = await routes.job('/v2/dead-letters/replay', ALL)
+  await run.advance(SECOND)
+  await run.accept([track('live', 'u-1')])
+  sink.answer = () => 200
+  await routes.call('POST', `/v2/replays/${id}/cancel`)
+  await run.advance(SECOND)
+  expect(await run.outcome('live')).toBe('delivered')
 })

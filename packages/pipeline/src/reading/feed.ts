@@ -62,6 +62,10 @@ export class Feed {
     const feed = this.#of(partition)
     // The lane may have read ahead of the shared reader before it rejoined.
     if (!feed.isAttached || this.#isClosed || record.offset < feed.streams[LIVE].cursor.offset) return
+    if (this.#isAlone) {
+      feed.detachAt({ offset: record.offset, index: 0 })
+      return
+    }
     let index: number | undefined
     try {
       index = this.#intake.take(feed, LIVE, record, 0, Number.POSITIVE_INFINITY)

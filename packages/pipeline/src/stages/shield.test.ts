@@ -1,6 +1,7 @@
 import { type DestinationModule, DestinationRegistry } from '@millrace/destinations'
 import { expect, test } from 'vitest'
-import { PipelineUnderTest, SECOND, track } from '../testing/pipeline-under-test.ts'
+import { HOUR, PipelineUnderTest, SECOND, START, track } from '../testing/pipeline-under-test.ts'
+import { RoutesUnderTest } from '../testing/routes-under-test.ts'
 import { Sink } from '../testing/sink.ts'
 
 const webhook = (await DestinationRegistry.load()).find('WEBHOOK')!
@@ -75,6 +76,22 @@ test.each<[member: string, faults: Partial<DestinationModule>, outcome: string]>
   expect(healthy).toEqual(['before', 'bad-1', 'behind', 'later'])
   expect(await run.delivery.trouble()).toBe(undefined)
   expect(await run.deadLetters()).toMatchObject([{ destinationId: 'faulty', stage: 'dest_transformation' }])
+})
+
+test('an event that fails in `wants` fails again in a replay of its dead letter, and in one of the log; the job ends', async () => {
+  const { run } = await withFaulty({ wants: (event) => (isBad(event) ? fail() : true) })
+  await using _run = run
+  await run.send(track('bad-1', 'u'), track('good', 'u'))
+  const routes = new RoutesUnderTest(run)
+  const ofLetters = await routes.job('/v2/dead-letters/replay', { filter: { state: 'open' } })
+  await run.advance(SECOND)
+  expect(await routes.replay(ofLetters.id)).toMatchObject({ state: 'done', matched: 1, deadLettered: 1 })
+  const hours = { from: new Date(START - HOUR).toISOString(), to: new Date(START + HOUR).toISOString() }
+  const ofLog = await routes.replayLog({ sourceIds: ['s1'], destinationIds: ['faulty'], ...hours })
+  await run.advance(SECOND)
+  expect(await routes.replay(ofLog.id)).toMatchObject({ state: 'done', matched: 2, delivered: 1, deadLettered: 1 })
+  await run.restart()
+  expect(await run.deadLetters({ state: 'replaying' })).toEqual([])
 })
 
 test('secrets in the text of such a fault are masked', async () => {
