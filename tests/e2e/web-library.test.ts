@@ -52,6 +52,22 @@ describe('the settings of a source', () => {
   })
 })
 
+test('every answer varies by the origin, also without one: a shared cache may keep it', async () => {
+  const { text } = await env.request(`/analytics.js/v1/${source.writeKey}/analytics.min.js`)
+  const paths = [
+    `/v1/projects/${source.writeKey}/settings`,
+    '/v1/projects/nosuchkey/settings',
+    `/analytics.js/v1/${source.writeKey}/analytics.min.js`,
+    `/analytics-next/bundles/ajs-destination.bundle.${hashOf(text, 'ajs-destination')}.js`,
+    `/sourceConfig?writeKey=${source.writeKey}`,
+  ]
+  for (const path of paths) {
+    const { headers } = await env.request(path)
+    expect([path, headers.get('vary')?.split(', ')]).toEqual([path, expect.arrayContaining(['Origin'])])
+    expect(headers.get('access-control-allow-origin')).toBeNull()
+  }
+})
+
 describe('the script of the classic snippet', () => {
   const scriptOf = (writeKey: string, headers = {}) =>
     env.request(`/analytics.js/v1/${writeKey}/analytics.min.js`, { headers })

@@ -3,15 +3,18 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 const EXPOSED =
   'RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After, X-Request-Id, X-Millrace-Event-Index, ETag'
 
+/** A shared cache may keep this answer; it must not give it to a page of another origin. */
+const WITHOUT_ORIGIN = { Vary: 'Origin' }
+
 /**
  * Headers that let a page of any origin read the answer. Write keys are public, so all origins have equal rights,
  * `null` and app schemes included.
  *
  * @see contracts/ingest.md §10
  */
-export function corsHeaders(request: IncomingMessage): Record<string, string> {
+export function corsHeaders(request: IncomingMessage): Readonly<Record<string, string>> {
   const { origin } = request.headers
-  if (origin === undefined) return {}
+  if (origin === undefined) return WITHOUT_ORIGIN
   return {
     Vary: 'Origin',
     'Access-Control-Allow-Origin': origin,

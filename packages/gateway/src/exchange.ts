@@ -162,7 +162,14 @@ export interface ExchangeDeps {
   readonly onEnd: (exchange: Exchange) => void
 }
 
-const PLAIN_HEADERS = ['Content-Type', 'text/plain; charset=utf-8', 'X-Content-Type-Options', 'nosniff']
+const PLAIN_HEADERS = [
+  'Content-Type',
+  'text/plain; charset=utf-8',
+  'X-Content-Type-Options',
+  'nosniff',
+  'Vary',
+  'Origin',
+]
 
 /** Answers to a body that was not read to its end. */
 const WITH_UNREAD_BODY = new Set([408, 413])

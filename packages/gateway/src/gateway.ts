@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type DedupRule, type EventLog, type LogWriter, streamOf } from '@millrace/log'
-import { ENRICHMENT_RULES, type EventRecord, type JsonObject, type Route } from '@millrace/protocol'
+import { ENRICHMENT_RULES, type EventRecord, type JsonObject } from '@millrace/protocol'
 import { type Clock, Deadlines, RateLimiter, requestId } from '@millrace/std'
 import { clientAddress } from './client-address.ts'
 import { BodyDecoder, contentEncoding, type Encoding } from './content-encoding.ts'
@@ -53,6 +53,9 @@ export interface GatewayOptions {
 }
 
 const LINGERING_MS = 1_000
+/** How a batch of low priority is stored, on any route. */
+const BACKFILL = { record: 'backfill' } as const
+
 /**
  * HTTP ingest: reads, checks, appends, answers. A 200 means that every event of the request is durably stored. Any
  * other status means that none is, with one exception: a 503 for a request with events in several partitions, if the log
@@ -172,7 +175,7 @@ export class Gateway {
       const seed = this.#seeds.next()
       const hook = checkWebhook(exchange.request.headers, body, known.webhook, seed, limits, clock.now())
       if (hook instanceof Refusal) return hook
-      return this.#draft(exchange.request, route.record, known, seed, hook)
+      return this.#draft(exchange.request, route, known, seed, hook)
     }
     const parsed = parseEventBody(body, route, limits)
     if (parsed instanceof Refusal) return parsed
@@ -181,8 +184,8 @@ export class Gateway {
     const checked = checkEvents(parsed, body, route, limits)
     if (checked instanceof Refusal) return checked
     const { events, types } = checked
-    const record = route.batchFactor !== undefined && isLowPriority(exchange.request) ? 'backfill' : route.record
-    return this.#draft(exchange.request, record, source, this.#seeds.next(), {
+    const storing = route.batchFactor !== undefined && isLowPriority(exchange.request) ? BACKFILL : route
+    return this.#draft(exchange.request, storing, source, this.#seeds.next(), {
       body,
       parsed: parsed.value,
       events,
@@ -203,18 +206,18 @@ export class Gateway {
     const checked = checkPixel(query, route.record === 'pixel-page' ? 'page' : 'track', this.#options.limits)
     if (checked instanceof Refusal) return checked
     const content = { body: Buffer.from(query, 'latin1'), parsed: undefined, ...checked }
-    return this.#draft(exchange.request, route.record, source, this.#seeds.next(), content)
+    return this.#draft(exchange.request, route, source, this.#seeds.next(), content)
   }
 
   #draft(
     request: IncomingMessage,
-    route: Route,
+    route: Pick<IngestRoute, 'record' | 'readsAttempt'>,
     source: GatewaySource,
     seed: Uint8Array,
     content: RequestContent,
   ): Draft | Refusal {
     const { log, limits, clock } = this.#options
-    const parts = partsOf(content, route, source, log.partitions, limits.maxBodyBytes + MAX_COPIED_BYTES)
+    const parts = partsOf(content, route.record, source, log.partitions, limits.maxBodyBytes + MAX_COPIED_BYTES)
     if (parts instanceof Refusal) return parts
     const { rateLimitEventsPerMinute } = source
     const gateways = this.#options.gateways?.()
@@ -231,7 +234,7 @@ export class Gateway {
       const own = i === 0 ? seed : this.#seeds.next()
       const header = {
         sourceId: source.id,
-        route,
+        route: route.record,
         acceptedAt,
         clientAddress: address,
         seed: own,

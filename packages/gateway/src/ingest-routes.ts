@@ -9,6 +9,8 @@ export interface IngestRoute {
   readonly record: Route
   /** Only for a route of batches: the limit as a multiple of MILLRACE_MAX_BATCH_EVENTS. */
   readonly batchFactor?: number
+  /** The member `attempt` of the envelope takes effect. */
+  readonly readsAttempt?: true
   /**
    * Place of the write key: the Basic header, else the body; `X-Write-Key` before both; or only the query, the last
    * part of the path, or the JSON in `data` of the query.
@@ -35,20 +37,21 @@ for (const type of EVENT_TYPES) {
   const shortName = SHORT_NAMES[type]
   if (shortName !== undefined) routes.set(`/v1/${shortName}`, route)
 }
-const batch: IngestRoute = {
+const plainBatch: IngestRoute = {
   path: '/v1/batch',
   method: 'POST',
   record: 'batch',
   batchFactor: 1,
   writeKeyIn: 'header or body',
 }
+const batch: IngestRoute = { ...plainBatch, readsAttempt: true }
 const beacon: IngestRoute = { ...batch, path: '/beacon/v1/batch', writeKeyIn: 'query' }
-const backfill: IngestRoute = { ...batch, path: '/v1/backfill', record: 'backfill', batchFactor: 5 }
+const backfill: IngestRoute = { ...plainBatch, path: '/v1/backfill', record: 'backfill', batchFactor: 5 }
 for (const route of [batch, beacon, backfill]) routes.set(route.path, route)
 // Several client libraries send all of their live traffic to /v1/import.
 routes.set('/v1/b', batch)
 // The libraries for Java and Ruby parse the answer, and send the batch again if they cannot.
-routes.set('/v1/import', { ...batch, answersJson: true })
+routes.set('/v1/import', { ...plainBatch, answersJson: true })
 routes.set('/s/v1/batch', beacon)
 const webhook: IngestRoute = { path: '/v1/webhook', method: 'POST', record: 'webhook', writeKeyIn: 'query' }
 /** The path ends with the write key. */

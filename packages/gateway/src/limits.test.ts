@@ -1,3 +1,7 @@
+import { once } from 'node:events'
+import type { Socket } from 'node:net'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { brotliCompressSync, constants, deflateRawSync, gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { basic, GatewayUnderTest, KEY, LIMITS } from './gateway-under-test.ts'
@@ -34,6 +38,16 @@ async function check(expected: [number, string, index?: string], sent: Parameter
   const index = headers['x-millrace-event-index']
   expect([status, text, ...(index === undefined ? [] : [index])]).toEqual(expected)
   expect((await under.found(from)).length > 0).toBe(status === 200)
+}
+
+setFlagsFromString('--expose-gc')
+const collectGarbage: () => void = runInNewContext('gc')
+
+/** Bytes in use of the heap and of buffers outside it. */
+function usedMemory(): number {
+  collectGarbage()
+  const { heapUsed, external } = process.memoryUsage()
+  return heapUsed + external
 }
 
 const OK: [number, string] = [200, 'OK']
@@ -92,6 +106,19 @@ describe('size of the body', () => {
     }
     // Client and server share this process, so this is coarser than what the contract says of the server alone.
     expect(process.memoryUsage().rss - before).toBeLessThan(100_000_000)
+  })
+
+  test('a body of one-byte chunks needs little more memory than its bytes', async () => {
+    const connection = once(under.server, 'connection')
+    const { socket } = under.connect()
+    const [received] = (await connection) as [Socket]
+    const auth = basic(KEY)['Authorization']
+    const before = usedMemory()
+    socket.write(`POST /v1/track HTTP/1.1\r\nHost: x\r\nAuthorization: ${auth}\r\nTransfer-Encoding: chunked\r\n\r\n`)
+    for (let sent = 0; sent < 400_000; sent += 10_000) socket.write('1\r\n \r\n'.repeat(10_000))
+    await expect.poll(() => received.bytesRead, { timeout: 10_000 }).toBe(socket.bytesWritten)
+    expect(usedMemory() - before).toBeLessThan(20_000_000)
+    socket.destroy()
   })
 })
 

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { type Clock, Deadlines } from '@millrace/std'
+import { ByteCollector, type Clock, Deadlines } from '@millrace/std'
 import type { Exchange } from './exchange.ts'
 import { Refusal } from './refusals.ts'
 
@@ -59,7 +59,8 @@ class BodyReading {
   readonly #onBytes: OnBytes
   readonly #onDone: (body: Body) => void
   #only: Buffer | undefined
-  #chunks: Buffer[] | undefined
+  /** Absent while the body has one piece. */
+  #pieces: ByteCollector | undefined
   #length = 0
   #isDone = false
   #clearDeadline: (() => void) | undefined
@@ -96,21 +97,27 @@ class BodyReading {
       this.#finish(refusal)
       return
     }
-    if (this.#only === undefined) this.#only = chunk
-    else if (this.#chunks === undefined) this.#chunks = [this.#only, chunk]
-    else this.#chunks.push(chunk)
+    if (this.#only === undefined) {
+      this.#only = chunk
+    } else {
+      if (this.#pieces === undefined) {
+        this.#pieces = new ByteCollector()
+        this.#pieces.add(this.#only)
+      }
+      this.#pieces.add(chunk)
+    }
     if (this.#request.complete && this.#request.readableLength === 0) this.#finish(this.#whole())
   }
 
   #whole(): Buffer {
-    return this.#chunks === undefined ? (this.#only ?? EMPTY) : Buffer.concat(this.#chunks, this.#length)
+    return this.#pieces?.whole() ?? this.#only ?? EMPTY
   }
 
   #finish(body: Body): void {
     if (this.#isDone) return
     this.#isDone = true
     this.#clearDeadline?.()
-    this.#only = this.#chunks = undefined
+    this.#only = this.#pieces = undefined
     this.#onDone(body)
   }
 }

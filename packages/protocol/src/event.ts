@@ -23,13 +23,14 @@ export type StoredEvent = JsonObject & {
 
 /**
  * Display name of an event: `event` of a track, `name` of a page or screen, else "". Native client libraries send the name
- * of a screen in `event` and `properties.name` instead.
+ * of a screen in `event` and `properties.name` instead. The other types have no name.
  */
 export function eventName(event: JsonObject): string {
-  if (event['type'] === 'track') return textOf(event['event'])
-  if (event['type'] !== 'screen') return textOf(event['name'])
-  const { properties } = event
-  return textOf(event['name']) || textOf(event['event']) || (isJsonObject(properties) ? textOf(properties['name']) : '')
+  const { type, name, event: called, properties } = event
+  if (type === 'track') return textOf(called)
+  if (type === 'page') return textOf(name)
+  if (type !== 'screen') return ''
+  return textOf(name) || textOf(called) || (isJsonObject(properties) ? textOf(properties['name']) : '')
 }
 
 function textOf(value: JsonValue | undefined): string {

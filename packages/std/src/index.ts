@@ -1,3 +1,4 @@
+export { ByteCollector } from './byte-collector.ts'
 export { type Clock, systemClock, type Timer } from './clock.ts'
 export { ClockJumps } from './clock-jumps.ts'
 export { type Deadline, Deadlines } from './deadlines.ts'

@@ -1,4 +1,4 @@
-import { answerUnreadablePath, type ControlPlane, v2Routes } from '@millrace/control-plane'
+import { answerUnreadablePath, type ControlPlane, RoutePatterns, v2Routes } from '@millrace/control-plane'
 import { isLoopbackHost } from '@millrace/delivery'
 import { RouteBook } from '@millrace/openapi'
 import { type Clock, requestId } from '@millrace/std'
@@ -89,12 +89,15 @@ function newApp(logger: ServerLogger): FastifyInstance {
     routerOptions: { maxParamLength: 64 * 1024, ignoreTrailingSlash: true },
     exposeHeadRoutes: true,
   })
+  const patterns = new RoutePatterns()
+  app.addHook('onRoute', ({ method, url }) => patterns.add([method].flat(), url))
   app.setNotFoundHandler((request, reply) => {
     const url = request.url.split('?', 1)[0]!.replace(/(?<=.)\/$/, '')
-    const isKnown = request.method !== 'GET' && app.hasRoute({ method: 'GET', url })
+    const allowed = patterns.methodsOf(url)
     reply.header('X-Request-Id', requestId(request.raw))
-    if (isKnown) {
-      reply.code(405).header('Allow', 'GET, HEAD')
+    // A route that finds no file for a method it has also ends here: that is 404.
+    if (allowed.length > 0 && !allowed.includes(request.method)) {
+      reply.code(405).header('Allow', allowed.join(', '))
       return reply.send({ error: 'Method Not Allowed', code: 'method_not_allowed', details: null })
     }
     return reply.code(404).send({ error: 'Not Found', code: 'not_found', details: null })

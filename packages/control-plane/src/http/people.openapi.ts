@@ -56,7 +56,7 @@ export const USERS_IN_WORDS: Record<'list' | 'create' | 'get' | 'update' | 'remo
     body: { schema: enveloped('user', USER_WRITTEN), example: { email: USER_EXAMPLE.email, role: USER_EXAMPLE.role } },
     answers: {
       200: {
-        text: 'The user, and the first token, shown only once.',
+        text: 'The user, and the first token, shown only once. It expires when the token of the request does.',
         schema: closed({ user: USER_SHOWN, token: TOKEN_VALUE }),
         examples: { user: { user: USER_EXAMPLE, token: 'mr_pat_4tQx9ZbW2mLr7VnC0pKd8sFy1aGh3uEjTiRwB6oM' } },
         headers: ETAG,

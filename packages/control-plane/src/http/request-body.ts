@@ -3,6 +3,7 @@ import { promisify } from 'node:util'
 import { brotliDecompress, gunzip, inflate, inflateRaw } from 'node:zlib'
 import { ApiError, badRequest } from '@millrace/openapi'
 import { isJsonObject, type JsonObject } from '@millrace/protocol'
+import { ByteCollector } from '@millrace/std'
 
 const MAX_DEPTH = 200
 /** Bytes of a too large body that are still read: the client can then receive the refusal. */
@@ -11,15 +12,15 @@ const MAX_DRAINED_BYTES = 16 * 1024 * 1024
 /** Reads a whole body. @throws ApiError 413 */
 export function readBody(payload: IncomingMessage, maxBytes: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = []
+    const pieces = new ByteCollector()
     let length = 0
     payload.on('data', (chunk: Buffer) => {
       length += chunk.length
-      if (length <= maxBytes) chunks.push(chunk)
-      else chunks.length = 0
+      if (length <= maxBytes) pieces.add(chunk)
+      else pieces.clear()
       if (length > MAX_DRAINED_BYTES) reject(tooLarge())
     })
-    payload.on('end', () => (length > maxBytes ? reject(tooLarge()) : resolve(Buffer.concat(chunks, length))))
+    payload.on('end', () => (length > maxBytes ? reject(tooLarge()) : resolve(pieces.whole())))
     payload.on('close', () => reject(new Error('the client went away')))
   })
 }

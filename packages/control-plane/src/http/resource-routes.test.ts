@@ -143,6 +143,22 @@ describe('sources', () => {
     expect([known(second.writeKey), known(third.writeKey)]).toEqual([undefined, first.id])
   })
 
+  test('rotating without grace works with 100 keys in their grace period; one more such key is refused', async () => {
+    await using plane = await TestPlane.open()
+    const { id, writeKey } = await plane.source()
+    const rotate = (body?: object) => plane.send('POST', `/v2/sources/${id}/rotate-write-key`, { body })
+    for (let n = 0; n < 100; n++) expect((await rotate({ graceHours: 24 })).status).toBe(200)
+    const refused = { status: 409, body: { error: 'Too many previous write keys', code: 'conflict' } }
+    expect(await rotate({ graceHours: 24 })).toMatchObject(refused)
+    const known = (key: string) => plane.plane.snapshot().sourceByWriteKey(key)?.id
+    for (const body of [{ graceHours: 0 }, {}, undefined]) {
+      const before = plane.plane.snapshot().sources.get(id)!.writeKey
+      expect((await rotate(body)).status).toBe(200)
+      expect([known(before), known(writeKey)]).toEqual([undefined, id])
+    }
+    expect(await rotate({ graceHours: 1 })).toMatchObject(refused)
+  })
+
   test('deleting a source stops its write key at once', async () => {
     await using plane = await TestPlane.open()
     const { id, writeKey } = await plane.source()

@@ -1,11 +1,14 @@
 import { createHash } from 'node:crypto'
 import { DatabaseSync } from 'node:sqlite'
+import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { type Answer, OWNER_TOKEN, START, TestPlane } from '../testing/test-plane.ts'
 
 const HOUR_MS = 3_600_000
 const OWNER = { email: 'owner@localhost', token: OWNER_TOKEN }
 const REFUSED = '{"error":"Invalid Authorization Header","code":"unauthorized","details":null}'
+
+const TOO_LARGE = '{"error":"Request size exceeds max limit","code":"too_large","details":null}'
 
 /** What a browser sends that has signed in. */
 interface SignedIn {
@@ -92,6 +95,18 @@ describe('signing in', () => {
     await using plane = await TestPlane.open()
     const answer = await plane.send('POST', '/v2/session', { token: null, body: OWNER, headers: { origin, ...asked } })
     expect(answer.status).toBe(200)
+  })
+
+  test.each([
+    ['as sent', (body: string) => body, {}],
+    ['unpacked', gzipSync, { 'content-encoding': 'gzip' }],
+  ])('a body over 16 KB is too large, %s', async (_, pack, headers) => {
+    await using plane = await TestPlane.open()
+    const send = (bytes: number) =>
+      plane.send('POST', '/v2/session', { token: null, body: pack(JSON.stringify(OWNER).padEnd(bytes)), headers })
+    expect((await send(16_384)).status).toBe(200)
+    const { status, text } = await send(16_385)
+    expect([status, text]).toEqual([413, TOO_LARGE])
   })
 
   const attempt = (plane: TestPlane, address: string, token = 'wrong') =>

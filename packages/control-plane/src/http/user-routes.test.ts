@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { OWNER_TOKEN, TestPlane } from '../testing/test-plane.ts'
+import { OWNER_TOKEN, START, TestPlane } from '../testing/test-plane.ts'
 
 const ADA = { email: 'ada@cinema.example', role: 'editor' }
 const NO_ID = '3iidO0kXIpgrmam9JhPLS2gpoVe'
@@ -40,6 +40,21 @@ describe('users', () => {
     await plane.reopen()
     expect((await plane.send('GET', '/v2/users')).body).toEqual(list.body)
     expect(shown.text + list.text + plane.stored()).not.toContain(token)
+  })
+
+  test('the first token of a user expires no later than the token that creates the user', async () => {
+    await using plane = await TestPlane.open()
+    const expiresAt = new Date(START + 60_000).toISOString()
+    const written = { name: 'a', role: 'admin', expiresAt }
+    const { token: expiring } = (await plane.send('POST', '/v2/access-tokens', { body: written })).body
+    const { token } = (await plane.send('POST', '/v2/users', { token: expiring, body: ADA })).body
+    const status = async () => (await plane.send('GET', '/v2/me', { token })).status
+    await plane.clock.advance(59_000)
+    expect(await status()).toBe(200)
+    await plane.clock.advance(1_000)
+    expect(await status()).toBe(401)
+    const first = (await plane.ok('GET', '/v2/access-tokens')).accessTokens.at(-1)
+    expect(first).toMatchObject({ name: 'First token', expiresAt })
   })
 
   test('PATCH changes what it names, under the ETag of what was read', async () => {

@@ -15,8 +15,9 @@ export function userRoutes({ users }: ControlPlane): FastifyPluginAsync {
       const { items, paging } = searchedPage(users.list(), '/v2/users', query as Record<string, unknown>)
       return { users: items.map(userJson), paging }
     })
-    app.post('/users', { config: { role, describe: USERS_IN_WORDS.create } }, async ({ author, body }, reply) => {
-      const { user, token } = await users.create(author, withoutEnvelope(body as JsonObject, 'user'))
+    app.post('/users', { config: { role, describe: USERS_IN_WORDS.create } }, async (request, reply) => {
+      const { author, actor, body } = request
+      const { user, token } = await users.create(author, actor, withoutEnvelope(body as JsonObject, 'user'))
       reply.header('ETag', userTag(user))
       return { user: userJson(user), token }
     })

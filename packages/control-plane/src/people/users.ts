@@ -10,6 +10,7 @@ import type { Workspace } from '../workspace/workspace.ts'
 import { newAccessToken } from './access-tokens.ts'
 import { USER_WRITTEN } from './account-schemas.ts'
 import { type Accounts, type User, userJson } from './accounts.ts'
+import type { Actor } from './actor.ts'
 import type { Author } from './author.ts'
 import { isEmail } from './email.ts'
 import type { Role } from './role.ts'
@@ -44,12 +45,13 @@ export class Users {
     return find(this.#workspace.state.accounts, id)
   }
 
-  create(by: Author, written: JsonObject): Promise<NewUser> {
+  /** The first token expires with the token of the request. */
+  create(by: Author, actor: Actor, written: JsonObject): Promise<NewUser> {
     return this.#workspace.change(by, ({ accounts, at }) => {
       const { email, role } = readFields(written)
       refuseTaken(accounts, email)
       const user = { id: this.#workspace.newId(at), email, role, createdAt: at, updatedAt: at }
-      const first = { userId: user.id, name: 'First token', role, expiresAt: null }
+      const first = { userId: user.id, name: 'First token', role, expiresAt: actor.token.expiresAt }
       const { accessToken, token } = newAccessToken(this.#workspace, first, at)
       return {
         changes: [

@@ -107,10 +107,10 @@ export class Sources implements ResourceService<Source> {
       refuseIfChanged(saved, condition)
       const now = this.#workspace.clock.now()
       const previousWriteKeys = saved.previousWriteKeys.filter(({ expiresAt }) => expiresAt > now)
-      if (previousWriteKeys.length >= MAX_PREVIOUS_WRITE_KEYS) {
-        throw new ApiError('conflict', 'Too many previous write keys')
-      }
       if (graceHours !== 0) {
+        if (previousWriteKeys.length >= MAX_PREVIOUS_WRITE_KEYS) {
+          throw new ApiError('conflict', 'Too many previous write keys')
+        }
         previousWriteKeys.push({ key: saved.writeKey, expiresAt: now + Number(graceHours) * HOUR_MS })
       }
       const source = { ...saved, writeKey: this.#newWriteKey(), previousWriteKeys, ...changedAt(moment) }

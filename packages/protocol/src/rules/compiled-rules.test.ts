@@ -95,8 +95,29 @@ test.each([
   })
   expect(rules.match(TRACK)).toBe(matches ? 1 : 0)
   expect(rules.match({ ...TRACK, type: 'page', event: 'x', name: 'Order Completed' })).toBe(matches ? 1 : 0)
-  // What has no name is not meant by a rule of names.
+  // A rule of names never means an event without a name.
   expect(rules.match({ type: 'identify', event: 'Order Completed' })).toBe(0)
+})
+
+test.each(['identify', 'group', 'alias', 'merge'])('an event name never means the member name of %s', (type) => {
+  const event = { type, name: 'Order Completed', event: 'Order Completed', properties: { name: 'Order Completed' } }
+  for (const events of [
+    { match: 'exact', names: ['Order Completed'] },
+    { match: 'prefix', names: ['Order'] },
+    { match: 'pattern', names: ['*'] },
+  ] as const) {
+    expect(new CompiledRules({ otherwise: 'allow', list: [{ action: 'deny', events }] }).match(event)).toBe(0)
+  }
+})
+
+test.each([
+  [{ type: 'screen', event: 'Home' }, 1],
+  [{ type: 'screen', properties: { name: 'Home' } }, 1],
+  [{ type: 'screen', name: 'Seats', event: 'Home' }, 0],
+  [{ type: 'page', event: 'Home', properties: { name: 'Home' } }, 0],
+])('the name of a screen falls back to event and properties.name: %j', (event, match) => {
+  const events = { match: 'exact', names: ['Home'] } as const
+  expect(new CompiledRules({ otherwise: 'allow', list: [{ action: 'deny', events }] }).match(event)).toBe(match)
 })
 
 test('a rule reads as one line', () => {
@@ -158,7 +179,8 @@ function plainMatch({ list }: ConnectionRules, event: JsonObject): number {
   for (const [i, { types, events, conditions }] of list.entries()) {
     if (types && !types.some((type) => type === event['type'])) continue
     if (events) {
-      const name = String((event['type'] === 'track' ? event['event'] : event['name']) ?? '').trim()
+      const member = { track: 'event', page: 'name' }[String(event['type'])] ?? ''
+      const name = String(event[member] ?? '').trim()
       const fits = events.names.some((each) => {
         if (events.match === 'exact') return each === name
         return events.match === 'prefix' ? name.slice(0, each.length) === each : plainGlob(each, name)
@@ -229,7 +251,7 @@ class Maker {
 
   event(): JsonObject {
     const type = this.#one(['track', 'page', 'identify'])
-    const named = type === 'identify' ? {} : { [type === 'track' ? 'event' : 'name']: this.#text() }
+    const named = { [type === 'track' ? 'event' : 'name']: this.#text() }
     const properties = Object.fromEntries(this.#some(3, () => [this.#one(['a', 'b', '1']), this.#value(2)]))
     return { type, ...named, properties, list: this.#some(3, () => this.#value(0)) }
   }

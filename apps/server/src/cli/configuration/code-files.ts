@@ -60,30 +60,74 @@ export interface CodeFile {
 }
 
 /**
- * Moves code and tests of a server's document into files.
+ * Moves code and tests of a server's document into files. Different contents never share a file.
  *
  * @param written the existing document: its file names stay, as does code inside the document.
+ * @param folder of the document's file; file names are relative to it.
  */
-export function inFiles(pulled: JsonObject, written: JsonObject): CodeInFiles {
-  const files = new Map<string, CodeFile>()
+export function inFiles(pulled: JsonObject, written: JsonObject, folder: string): CodeInFiles {
+  const files = new PulledFiles(written, folder)
   const document = eachEntry(pulled, (entry, _, section, key) => {
     const own = entryOf(written, section, key)
     const { code, tests, ...rest } = entry
     const ending = rest['language'] === 'typescript' ? 'ts' : 'js'
     const members: JsonObject = { ...rest }
     if (typeof code === 'string' && typeof ownMember(own, 'code') !== 'string') {
-      const name = nameIn(own, 'file') ?? `./${section}/${key}.${ending}`
-      members['file'] = name
-      files.set(name, { text: code, isIn: (text) => text === code })
+      const file = { text: code, isIn: (text: string) => text === code }
+      members['file'] = files.add(file, nameIn(own, 'file'), `./${section}/${key}`, `.${ending}`)
     } else if (code !== undefined) members['code'] = code
     if (Array.isArray(tests) && !Array.isArray(ownMember(own, 'tests'))) {
-      const name = nameIn(own, 'tests') ?? `./${section}/${key}.tests.json`
-      members['tests'] = name
-      files.set(name, { text: `${JSON.stringify({ tests }, null, 2)}\n`, isIn: (text) => holdsTests(text, tests) })
+      const json = `${JSON.stringify({ tests }, null, 2)}\n`
+      const file = { text: json, isIn: (text: string) => holdsTests(text, tests) }
+      members['tests'] = files.add(file, nameIn(own, 'tests'), `./${section}/${key}`, '.tests.json')
     } else if (tests !== undefined) members['tests'] = tests
     return members
   })
-  return { document, files }
+  return { document, files: files.byName }
+}
+
+/** The files of a pull, and their names. */
+class PulledFiles {
+  readonly byName = new Map<string, CodeFile>()
+  readonly #byPlace = new Map<string, CodeFile>()
+  /** In lower case: some file systems ignore letter case. */
+  readonly #taken = new Set<string>()
+  readonly #folder: string
+
+  /** @param written its entries keep their files, whether they were pulled or not. */
+  constructor(written: JsonObject, folder: string) {
+    this.#folder = folder
+    eachEntry(written, (entry) => {
+      for (const name of [nameIn(entry, 'file'), nameIn(entry, 'tests')]) {
+        if (name !== undefined) this.#taken.add(this.#placeOf(name).toLowerCase())
+      }
+      return entry
+    })
+  }
+
+  /**
+   * @param own the existing name; entries share a file as long as their contents are the same.
+   * @returns the name: `own`, or else the first free one of `stem` with `ending`.
+   */
+  add(file: CodeFile, own: string | undefined, stem: string, ending: string): string {
+    const shared = own === undefined ? undefined : this.#byPlace.get(this.#placeOf(own))
+    if (own !== undefined && shared?.isIn(file.text)) return own
+    const name = own === undefined || shared !== undefined ? this.#freeName(stem, ending) : own
+    this.byName.set(name, file)
+    this.#byPlace.set(this.#placeOf(name), file)
+    this.#taken.add(this.#placeOf(name).toLowerCase())
+    return name
+  }
+
+  #freeName(stem: string, ending: string): string {
+    let name = `${stem}${ending}`
+    for (let n = 2; this.#taken.has(this.#placeOf(name).toLowerCase()); n++) name = `${stem}-${n}${ending}`
+    return name
+  }
+
+  #placeOf(name: string): string {
+    return path.resolve(this.#folder, name)
+  }
 }
 
 function eachEntry(

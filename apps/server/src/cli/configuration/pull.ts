@@ -20,7 +20,7 @@ export async function pull(options: PullOptions, io: CommandIo): Promise<void> {
   const api = new ServerApi(options, io)
   const file = readConfigFileIfAny(options.file)
   const answer = await api.get<Configuration>('/v2/config')
-  const { document, files } = inFiles(answer.document, file?.document ?? {})
+  const { document, files } = inFiles(answer.document, file?.document ?? {}, path.dirname(options.file))
   const inForm = { ...answer, document }
   const text = file === undefined ? newFileText(document) : await textOver(file, inForm, api, io)
   if (text !== file?.text) write(options.file, text)
