@@ -227,6 +227,8 @@ export async function openClusterDelivery(needs: ClusterDeliveryNeeds): Promise<
 function decidedLog(log: ClusterEngines['log'], decided: (partition: number) => Promise<void>): ScannedLog {
   return {
     async scan(partition, from, maxBytes) {
+      // A process that does not follow the partition does not know of its latest records.
+      if (from >= log.end(partition)) await log.readEnds()
       await decided(partition)
       return log.scan(partition, from, maxBytes)
     },
@@ -261,12 +263,12 @@ async function tidy(
   store: PostgresDeliveryStore,
   lease: HeldLease,
 ): Promise<void> {
-  const oldest = await Promise.all(
+  // Of an empty partition this is its end.
+  const logOldest = await Promise.all(
     Array.from({ length: log.partitions }, async (_, partition) => {
-      const offset = (await log.oldest(partition))?.offset
-      return offset === undefined ? [] : [{ partition, offset }]
+      return { partition, offset: await log.deletedBefore(partition) }
     }),
   )
   const finalBefore = clock.now() - TRACES_KEPT_MS
-  await store.tidy({ finalBefore, logOldest: oldest.flat(), maxBytes: settings.traceMaxBytes }, lease)
+  await store.tidy({ finalBefore, logOldest, maxBytes: settings.traceMaxBytes }, lease)
 }

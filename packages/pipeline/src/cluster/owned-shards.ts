@@ -132,6 +132,8 @@ export class OwnedShards {
     if (claimed?.lease !== lease || claimed.isEnding) return
     claimed.isEnding = true
     claimed.recovery?.stop()
+    // A job that waits for decisions would hold up its own end.
+    claimed.dedup?.endWaiting()
     const held = heldShard(claimed)
     if (held !== undefined) {
       await this.#options.onShards({ kind: 'ending', shard: held, isLost: false })

@@ -141,7 +141,14 @@ class ShardWork {
     const run = new JobRun({ ...job, parts, ratePerSecond: shareOfRate(job) }, this.#deps())
     // Events may end before the next line is reached.
     this.#runs.set(job.id, run)
-    await run.resumeTaken()
+    try {
+      await run.resumeTaken()
+    } catch (error) {
+      // The next look opens it again.
+      await run.withdraw()
+      this.#runs.delete(job.id)
+      throw error
+    }
     return run
   }
 

@@ -78,7 +78,9 @@ export class ShardDedup implements Decisions {
   #isWanted = false
   #retry: Timer | undefined
   #stalled: { readonly since: number; readonly cause: string } | undefined
+  #isEnding = false
   #isClosed = false
+  #closing: Promise<void> | undefined
 
   /** Goes on where the last owner stopped. */
   static async open(options: ShardDedupOptions): Promise<ShardDedup> {
@@ -118,10 +120,11 @@ export class ShardDedup implements Decisions {
     return () => this.#listeners.delete(listener)
   }
 
-  /** Resolves when everything is decided that the log held at the call. */
+  /** Resolves when everything is decided that the log held at the call. @throws Error when the shard is being given back. */
   async caughtUp(partition: number): Promise<void> {
     const end = this.#options.log.end(partition)
     while (!this.#isClosed && this.end(partition) < end) {
+      if (this.#isEnding) throw new Error(`shard ${this.#options.shard} is being given back`)
       await new Promise<void>((resolve) => {
         const stop = this.onMove(() => {
           stop()
@@ -168,20 +171,34 @@ export class ShardDedup implements Decisions {
     this.#keys.putBack(keys.map(keyEntries))
   }
 
+  /** The shard is about to be given back: nobody waits any longer until it has caught up. */
+  endWaiting(): void {
+    this.#isEnding = true
+    this.#tellAll()
+  }
+
   /** Ends. @param isLost another process may own the shard: nothing more is written. */
-  async close({ isLost }: { readonly isLost: boolean }): Promise<void> {
-    if (this.#isClosed) return
+  close({ isLost }: { readonly isLost: boolean }): Promise<void> {
+    if (isLost) this.#options.writer.remove(this.#options.shard, this)
+    this.#closing ??= this.#close(isLost)
+    return this.#closing
+  }
+
+  async #close(isLost: boolean): Promise<void> {
     this.#isClosed = true
     const { shard, writer, marks } = this.#options
     this.#stopListening()
     this.#retry?.cancel()
-    if (isLost) writer.remove(shard, this)
     await this.#turn
     if (!isLost) await writer.flush().catch((error: Error) => this.#warn(error))
     writer.remove(shard, this)
     for (const { partition } of this.#partitions) marks.set(partition, undefined)
     this.#keys.drop()
-    for (const listener of this.#listeners) for (const { partition } of this.#partitions) listener(partition)
+    this.#tellAll()
+  }
+
+  #tellAll(): void {
+    for (const listener of [...this.#listeners]) for (const { partition } of this.#partitions) listener(partition)
   }
 
   #state(partition: number): PartitionState | undefined {

@@ -87,14 +87,18 @@ export class KeptPayloads {
     }
   }
 
+  /** A partition that cannot be read holds up no other one. @throws the first error, at the end. */
   async #look(): Promise<void> {
+    const errors: unknown[] = []
+    const attempt = (work: Promise<unknown>) => work.catch((error: unknown) => errors.push(error))
     for (const { lease, pipeline } of this.#options.shards()) {
       for (const partition of pipeline.partitions) {
         const part = this.#parts.get(partition)
-        if (part !== undefined && !lease.signal.aborted) await this.#keep(pipeline, partition, part)
+        if (part !== undefined && !lease.signal.aborted) await attempt(this.#keep(pipeline, partition, part))
       }
-      await pipeline.needs({ writesIndex: false, dropsKept: true })
+      await attempt(pipeline.needs({ writesIndex: false, dropsKept: true }))
     }
+    if (errors.length > 0) throw errors[0]
   }
 
   async #keep(pipeline: HeldShard['pipeline'], partition: number, part: CopiedPart): Promise<void> {
