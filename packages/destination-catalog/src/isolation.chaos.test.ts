@@ -1,7 +1,7 @@
 import type { JsonObject } from '@millrace/protocol'
 import { systemClock } from '@millrace/std'
 import { afterAll, describe, expect, test } from 'vitest'
-import { GuestPool, type PooledEnd } from './host/guest-pool.ts'
+import { GuestPool, type GuestPoolOptions, type PooledEnd } from './host/guest-pool.ts'
 import type { HostAnswer } from './host/guest-runs.ts'
 
 /*
@@ -9,8 +9,9 @@ import type { HostAnswer } from './host/guest-runs.ts'
  * written for this test. The thread is closed by the same code.
  */
 
+const OK: HostAnswer = { status: 200, statusText: '', headers: {}, body: '' }
 const blocked: string[] = []
-const pool = new GuestPool({
+const options: GuestPoolOptions = {
   clock: systemClock,
   logger: { debug: () => {}, warn: () => {} },
   workers: 1,
@@ -18,25 +19,26 @@ const pool = new GuestPool({
   packagesFolder: `${import.meta.dirname}/../../../node_modules`,
   program: new URL('./testing/hostile-worker.ts', import.meta.url),
   onBlocked: (_slug, what) => blocked.push(what),
-})
+}
+const pool = new GuestPool(options)
 afterAll(() => pool[Symbol.asyncDispose]())
 
 function run(
   action: string,
-  more: { destinationId?: string; send?: () => Promise<HostAnswer> } = {},
+  more: { pool?: GuestPool; slug?: string; destinationId?: string; send?: () => Promise<HostAnswer> } = {},
 ): Promise<PooledEnd> {
   const event: JsonObject = {}
-  return pool.run({
+  return (more.pool ?? pool).run({
     run: {
       kind: 'deliver',
-      slug: 'hostile',
+      slug: more.slug ?? 'hostile',
       destinationId: more.destinationId ?? 'd-1',
       settings: {},
       mappings: [{ index: 0, action, base: 'none', mapping: {} }],
       events: [event],
     },
     deadlineMs: 30_000,
-    send: more.send ?? (async () => ({ status: 200, statusText: '', headers: {}, body: '' })),
+    send: more.send ?? (async () => OK),
     onLate: () => {},
   })
 }
@@ -123,4 +125,56 @@ describe('bad code ends only its own run', () => {
     })
     expect((await late).kind).toBe('late')
   })
+})
+
+describe('destinations with a thread of their own', () => {
+  /** A request that waits for its answer. */
+  function pending() {
+    const sending = Promise.withResolvers<void>()
+    const answer = Promise.withResolvers<HostAnswer>()
+    const send = () => {
+      sending.resolve()
+      return answer.promise
+    }
+    return { send, sending: sending.promise, answer: () => answer.resolve(OK) }
+  }
+  const kinds = async (ends: readonly Promise<PooledEnd>[]) => (await Promise.all(ends)).map(({ kind }) => kind)
+
+  test('a ninth one is busy while eight are sending, and ends none of them', async () => {
+    await using own = new GuestPool(options)
+    const requests = Array.from({ length: 9 }, pending)
+    const runs = requests.map(({ send }, at) => () => {
+      return run('send', { pool: own, slug: 'pipedrive', destinationId: `d-${at}`, send })
+    })
+    const eight = runs.slice(0, 8).map((start) => start())
+    await Promise.all(requests.slice(0, 8).map(({ sending }) => sending))
+    const ninth = runs[8]!()
+    await Promise.race([ninth, requests[8]!.sending])
+    for (const { answer } of requests) answer()
+    expect(await kinds([...eight, ninth])).toEqual([...Array(8).fill('ends'), 'busy'])
+    // An idle thread makes room for it.
+    expect(await kinds([runs[8]!()])).toEqual(['ends'])
+  }, 60_000)
+
+  test('the least recently used idle one makes room, and one that is sending does not', async () => {
+    await using own = new GuestPool(options)
+    const request = pending()
+    const sending = run('send', { pool: own, slug: 'pipedrive', destinationId: 'd-0', send: request.send })
+    await request.sending
+    for (let at = 1; at <= 8; at++) {
+      expect((await run('send', { pool: own, slug: 'pipedrive', destinationId: `d-${at}` })).kind).toBe('ends')
+    }
+    request.answer()
+    expect((await sending).kind).toBe('ends')
+  }, 60_000)
+
+  test('a run that the pool stops is not lost, and does not start again', async () => {
+    const own = new GuestPool(options)
+    const request = pending()
+    const sending = run('send', { pool: own, slug: 'pipedrive', send: request.send })
+    await request.sending
+    const waiting = run('send', { pool: own })
+    await own[Symbol.asyncDispose]()
+    expect(await kinds([sending, waiting, run('send', { pool: own })])).toEqual(['busy', 'busy', 'busy'])
+  }, 60_000)
 })

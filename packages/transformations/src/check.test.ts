@@ -75,6 +75,15 @@ describe('syntax', () => {
     expect(result).toMatchObject(place === undefined ? { ok: true } : { ok: false, ...place })
   })
 
+  test('that is nested too deeply is refused, and breaks no later check', async () => {
+    const checkTypeScript = (code: string) => check(code, [], { language: 'typescript' })
+    const deep = '('.repeat(60_000)
+    const refusal = { ok: false, error: 'SyntaxError: The code is nested too deeply to be read' }
+    for (let n = 0; n < 3; n++) expect(await checkTypeScript(deep)).toEqual(refusal)
+    expect(await check(deep)).toEqual(refusal)
+    expect(await checkTypeScript('export function transformEvent(e: any) { return e }')).toMatchObject({ ok: true })
+  })
+
   test('of JavaScript knows no types', async () => {
     expect(await check('export function transformEvent(event: any) {}')).toMatchObject({
       ok: false,

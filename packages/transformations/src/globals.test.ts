@@ -230,6 +230,19 @@ describe('getCredential', () => {
     expect(result.usedCredentials).toEqual(['hush-hush'])
   })
 
+  test('values that a variable keeps are masked in later live runs', async () => {
+    const code =
+      'const kept = getCredential("apiKey"); export function transformEvent() { log("k", kept); throw "bad " + kept }'
+    const { version, runOf } = await import('./under-test.ts')
+    const step = version(code)
+    for (let n = 0; n < 2; n++) {
+      const run = runOf([step], { key: 'keeping', credentials, captureLogs: true })
+      const { logs, results } = await transformations.run(run)
+      expect(logs).toEqual(['Log: k ********'])
+      expect(results).toMatchObject([{ error: 'bad ********' }])
+    }
+  })
+
   test('of another map are other values', async () => {
     const code = 'export const transformEvent = () => ({ value: getCredential("k") })'
     const { version, runOf } = await import('./under-test.ts')

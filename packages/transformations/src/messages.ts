@@ -98,8 +98,6 @@ export interface SettledMessage {
   readonly loggedBy: readonly number[]
   /** Of which event of the run; null where the code of several was under way. */
   readonly loggedFor: readonly (number | null)[]
-  /** Keys of the credentials that the code asked for. */
-  readonly usedCredentials: readonly string[]
   /** Of the sandbox after the run; 0 when it was closed. */
   readonly sandboxBytes: number
   /** Of the whole process. */

@@ -144,6 +144,18 @@ describe('what transformBatch returns', () => {
     ])
   })
 
+  test.each([
+    ['of one', 1_000, 1_001],
+    ['without a messageId', 1_000, 1_001],
+  ])('outputs %s are 1,000 at most, in a batch of two', async (which, passes, fails) => {
+    const output = which === 'of one' ? '{ messageId: "m-0" }' : '{}'
+    const run = { events: events({}, {}) }
+    const returned = (count: number) => `export const transformBatch = () => Array(${count}).fill(${output})`
+    expect(essences(await runCode(transformations, returned(passes), run))[0]).toHaveLength(1_000)
+    const text = 'too many events returned'
+    expect(essences(await runCode(transformations, returned(fails), run))).toEqual([text, text])
+  })
+
   test('a batch that fails is followed by one that does not', async () => {
     const code = 'let n = 0; export function transformBatch(events) { if (++n === 1) throw "first"; return events }'
     const steps = (await import('./under-test.ts')).version(code)

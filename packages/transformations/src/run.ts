@@ -51,7 +51,7 @@ export interface RunResult {
   readonly loggedBy: readonly number[]
   /** For which event each line was logged; null where the code of several was under way. Parallel to `logs`. */
   readonly loggedFor: readonly (number | null)[]
-  /** Values that the code asked for, by key: whoever shows an output masks them. */
+  /** Values of all credentials of the run, without empty ones. Outputs that are shown have them masked. */
   readonly usedCredentials: readonly string[]
   /**
    * The batch as a whole ended in a sandbox fault: each event's error is this text, and is retryable. Run the events

@@ -3,6 +3,7 @@ import { type GuestEnd, GuestRuns, type GuestRunsOptions, type GuestWork } from 
 
 /** Their modules keep credentials or field names of an account. @see contracts/destination-catalog.md §3, row 9 [C12] */
 const OWN_WORKER_SLUGS: ReadonlySet<string> = new Set(['friendbuy', 'pipedrive'])
+/** Destinations with a thread of their own at a time. */
 const MAX_OWN = 8
 const SUSPECT_MS = 24 * 3_600_000
 const MAX_SUSPECTS = 1_000
@@ -37,12 +38,12 @@ export class GuestPool implements AsyncDisposable {
   /** Never rejects. */
   async run(work: GuestWork): Promise<PooledEnd> {
     const wasAlone = this.#isAlone(work)
-    const first = await this.#runsOf(work).run(work)
+    const first = await this.#runOnce(work)
     if (first.kind !== 'lost') return first
     this.#suspect(work.run.destinationId)
     // Nothing was sent, so a second run repeats nothing.
     if (first.hasSent) return { kind: 'lost' }
-    const second = await this.#runsOf(work).run(work)
+    const second = await this.#runOnce(work)
     if (second.kind !== 'lost') return second
     return wasAlone ? { kind: 'crashed' } : { kind: 'lost' }
   }
@@ -51,7 +52,12 @@ export class GuestPool implements AsyncDisposable {
     await Promise.all([...this.#shared, ...this.#own.values()].map((runs) => runs.stop()))
   }
 
-  #runsOf(work: GuestWork): GuestRuns {
+  async #runOnce(work: GuestWork): Promise<GuestEnd> {
+    return this.#runsOf(work)?.run(work) ?? { kind: 'busy' }
+  }
+
+  /** Undefined: it needs a thread of its own, and all of those are in use. */
+  #runsOf(work: GuestWork): GuestRuns | undefined {
     if (this.#isAlone(work)) return this.#ownRuns(work.run.destinationId)
     if (this.#shared.length === 1) return this.#shared[0]!
     const hash = createHash('sha256').update(work.run.destinationId).digest().readUInt32LE()
@@ -62,16 +68,26 @@ export class GuestPool implements AsyncDisposable {
     return OWN_WORKER_SLUGS.has(run.slug) || this.#isSuspect(run.destinationId)
   }
 
-  #ownRuns(destinationId: string): GuestRuns {
-    const runs = this.#own.get(destinationId) ?? new GuestRuns(this.#options)
+  #ownRuns(destinationId: string): GuestRuns | undefined {
+    let runs = this.#own.get(destinationId)
+    if (runs === undefined) {
+      if (this.#own.size >= MAX_OWN && !this.#evictIdle()) return undefined
+      runs = new GuestRuns(this.#options)
+    }
     this.#own.delete(destinationId)
     this.#own.set(destinationId, runs)
-    const [oldest] = this.#own
-    if (this.#own.size > MAX_OWN) {
-      this.#own.delete(oldest![0])
-      void oldest![1].stop()
-    }
     return runs
+  }
+
+  /** Stops the least recently used thread that is idle. False: none is. */
+  #evictIdle(): boolean {
+    for (const [destinationId, runs] of this.#own) {
+      if (!runs.isIdle) continue
+      this.#own.delete(destinationId)
+      void runs.stop()
+      return true
+    }
+    return false
   }
 
   #suspect(destinationId: string): void {

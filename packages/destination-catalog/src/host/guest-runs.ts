@@ -31,8 +31,9 @@ export interface GuestWork {
 export type GuestEnd =
   | { readonly kind: 'ends'; readonly ends: readonly MappingEnd[] }
   | { readonly kind: 'late' }
+  /** Too much is running or waiting, or the runs were stopped. The run did not fail. */
   | { readonly kind: 'busy' }
-  /** The thread ended. */
+  /** The thread ended by itself, or was stopped because it did not answer. */
   | { readonly kind: 'lost'; readonly hasSent: boolean }
 
 interface Running {
@@ -57,17 +58,23 @@ export class GuestRuns {
   readonly #loaded = new Set<string>()
   #thread: GuestThread | undefined
   #idle: { cancel(): void } | undefined
+  #isStopped = false
   #lastId = 0
 
   constructor(options: GuestRunsOptions) {
     this.#options = options
   }
 
+  /** Nothing is running or waiting. */
+  get isIdle(): boolean {
+    return this.#running.size === 0 && this.#waiting.length === 0
+  }
+
   /** Never rejects. */
   run(work: GuestWork): Promise<GuestEnd> {
     const { promise, resolve } = Promise.withResolvers<GuestEnd>()
     const running: Running = { id: ++this.#lastId, work, end: resolve, hasSent: false, deadline: undefined }
-    if (this.#waiting.length >= MAX_WAITING) resolve({ kind: 'busy' })
+    if (this.#isStopped || this.#waiting.length >= MAX_WAITING) resolve({ kind: 'busy' })
     else {
       this.#waiting.addLast(running)
       void this.#pump()
@@ -75,9 +82,19 @@ export class GuestRuns {
     return promise
   }
 
+  /** Stops the thread for good. Runs that have not ended, and later ones, end as `busy`. */
   async stop(): Promise<void> {
+    this.#isStopped = true
     this.#idle?.cancel()
-    await this.#thread?.stop()
+    const thread = this.#thread
+    this.#thread = undefined
+    this.#endRunning(() => ({ kind: 'busy' }))
+    for (;;) {
+      const next = this.#waiting.takeFirst()
+      if (next === undefined) break
+      next.end({ kind: 'busy' })
+    }
+    await thread?.stop()
   }
 
   async #pump(): Promise<void> {
@@ -95,15 +112,20 @@ export class GuestRuns {
   }
 
   #started(): GuestThread {
-    if (this.#thread === undefined) {
-      this.#loaded.clear()
-      this.#thread = new GuestThread(
-        this.#options,
-        (message) => this.#take(message),
-        () => this.#threadEnded(),
-      )
-    }
-    return this.#thread
+    if (this.#thread !== undefined) return this.#thread
+    this.#loaded.clear()
+    // A thread that was stopped ends later, when its successor may already run.
+    const thread: GuestThread = new GuestThread(
+      this.#options,
+      (message) => {
+        if (this.#thread === thread) this.#take(message)
+      },
+      () => {
+        if (this.#thread === thread) this.#threadEnded()
+      },
+    )
+    this.#thread = thread
+    return thread
   }
 
   #begin(thread: GuestThread, running: Running): void {
@@ -162,14 +184,18 @@ export class GuestRuns {
 
   #threadEnded(): void {
     this.#thread = undefined
-    const lost = [...this.#running.values()]
-    this.#running.clear()
-    for (const { work, deadline, hasSent, end } of lost) {
-      deadline?.cancel()
-      work.onLate()
-      end({ kind: 'lost', hasSent })
-    }
+    this.#endRunning(({ hasSent }) => ({ kind: 'lost', hasSent }))
     if (this.#waiting.length > 0) void this.#pump()
+  }
+
+  #endRunning(endOf: (running: Running) => GuestEnd): void {
+    const ended = [...this.#running.values()]
+    this.#running.clear()
+    for (const running of ended) {
+      running.deadline?.cancel()
+      running.work.onLate()
+      running.end(endOf(running))
+    }
   }
 
   #countOf(destinationId: string): number {

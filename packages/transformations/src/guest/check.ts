@@ -3,7 +3,7 @@ import type { CheckedCode, CheckResult, EntryPoint, LibraryCode } from '../code.
 import { MAX_FAILURE_CHARS } from '../limits.ts'
 import { BASE_PLACE, LIBRARY_PLACE } from './failure-text.ts'
 import { type LinkedModules, linkedModules } from './linked-modules.ts'
-import { RefusedCodeError, strippedCode } from './stripped-code.ts'
+import { RefusedCodeError, strippedCode, TOO_DEEP } from './stripped-code.ts'
 import { strippedLibraries } from './versions.ts'
 
 const ENTRIES: readonly EntryPoint[] = ['transformEvent', 'transformBatch']
@@ -91,7 +91,13 @@ function exportsName(
 
 /** Whether it is about the code: an error of the engine's parser or linker, which comes as a copy, or one of ours. */
 export function isRefusal(error: unknown): error is Error {
-  return error instanceof RefusedCodeError || (error instanceof Error && error.name === 'SyntaxError')
+  if (error instanceof RefusedCodeError) return true
+  return error instanceof Error && (error.name === 'SyntaxError' || isStackOverflow(error))
+}
+
+/** Of the engine's parser. */
+function isStackOverflow({ name, message }: Error): boolean {
+  return name === 'RangeError' && message.startsWith('Maximum call stack size exceeded')
 }
 
 /** The engine puts the place behind its text: `Unexpected token ';' [base transformation:3:7]`. */
@@ -107,6 +113,7 @@ export function refusal(error: Error): Extract<CheckResult, { ok: false }> {
       ...(column === undefined ? {} : { column }),
     }
   }
+  if (isStackOverflow(error)) return { ok: false, error: TOO_DEEP }
   const { name, message } = error
   const [, text = message, line, column] = PLACED.exec(message) ?? []
   const place = line === undefined ? {} : { line: Number(line), column: Number(column) }

@@ -78,14 +78,13 @@ export class ChildProgram {
       if (trouble !== error) process.stderr.write(`${(error as Error).stack}\n`)
     }
     sandbox.deps = undefined
-    const { logs, loggedBy, loggedFor, usedCredentials } = deps
+    const { logs, loggedBy, loggedFor } = deps
     const settled: SettledMessage = {
       kind: 'settled',
       ...(trouble === undefined ? {} : { trouble: trouble.kind }),
       logs,
       loggedBy,
       loggedFor,
-      usedCredentials: [...usedCredentials],
       sandboxBytes: this.#leave(message, sandbox, trouble !== undefined),
       residentBytes: process.memoryUsage.rss(),
     }

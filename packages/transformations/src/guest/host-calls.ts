@@ -27,7 +27,6 @@ export class RunDeps {
   step = 0
   /** The one whose code runs; null while nobody can tell. */
   event: number | null
-  readonly usedCredentials = new Set<string>()
   #fetches: PendingFetch[] = []
   /** Requests of the current step without an answer, and the bytes of each. */
   readonly #open = new Map<number, number>()
@@ -56,9 +55,7 @@ export class RunDeps {
   }
 
   credential(key: string): string | undefined {
-    const value = this.#credentials.get(key)
-    if (value !== undefined) this.usedCredentials.add(key)
-    return value
+    return this.#credentials.get(key)
   }
 
   /**

@@ -139,7 +139,6 @@ describe('refused is', () => {
     logs: [],
     loggedBy: [],
     loggedFor: [],
-    usedCredentials: [],
     sandboxBytes: 0,
     residentBytes: 0,
     ...more,
@@ -150,7 +149,6 @@ describe('refused is', () => {
     steps: 1,
     isFresh: false,
     captureLogs: true,
-    credentials: new Map([['k', 'v']]),
     mayNeed: false,
     lastFetch: 3,
   }
@@ -169,6 +167,11 @@ describe('refused is', () => {
       'more outputs than a batch may have',
       settled(),
       [`{"of":[${Array(2_001).fill(0)}]}\n[${Array(2_001).fill('{}')}]`],
+    ],
+    [
+      'more outputs than an event may have',
+      settled(),
+      [`{"of":[${Array(1_001).fill(1)}]}\n[${Array(1_001).fill('{}')}]`],
     ],
     ['an output that is no object', settled(), ['{}\n[{},[]]']],
     ['an output that is too large', settled(), [`{}\n[{},{"a":"${'x'.repeat(256 * 1024)}"}]`]],
@@ -189,7 +192,6 @@ describe('refused is', () => {
     ['a line of no event', settled({ ...line, loggedFor: ['__proto__'] }), ['{}\n[{},{}]']],
     ['a line without its step', settled({ ...line, loggedBy: [] }), ['{}\n[{},{}]']],
     ['a line that is too long', settled({ ...line, logs: ['x'.repeat(4_097)] }), ['{}\n[{},{}]']],
-    ['a credential that it was not given', settled({ usedCredentials: ['constructor'] }), ['{}\n[{},{}]']],
     ['memory that is no number', settled({ sandboxBytes: null }), ['{}\n[{},{}]']],
     ['less than no memory', settled({ residentBytes: -1 }), ['{}\n[{},{}]']],
     ['a member that nobody knows', settled({ more: 1 }), ['{}\n[{},{}]']],
@@ -270,12 +272,11 @@ function checkSettled(reply: Extract<Reply, { kind: 'settled' }>, asked: Extract
       expect(error.length).toBeLessThanOrEqual(MAX_FAILURE_CHARS)
     }
   }
-  const { logs, loggedBy, loggedFor, usedCredentials, sandboxBytes, residentBytes } = reply
+  const { logs, loggedBy, loggedFor, sandboxBytes, residentBytes } = reply
   expect([loggedBy.length, loggedFor.length]).toEqual([logs.length, logs.length])
   expect(logs.every((line) => typeof line === 'string' && line.length <= MAX_LOG_LINE_BYTES)).toBe(true)
   expect(loggedBy.every((step) => within(step, asked.steps))).toBe(true)
   expect(loggedFor.every((event) => event === null || within(event, asked.events))).toBe(true)
-  expect(usedCredentials.every((key) => asked.credentials.has(key))).toBe(true)
   expect([sandboxBytes, residentBytes].every((bytes) => within(bytes, Number.MAX_SAFE_INTEGER))).toBe(true)
 }
 
@@ -386,7 +387,6 @@ async function recordRun(
     steps: code.length,
     isFresh,
     captureLogs: true,
-    credentials,
     mayNeed,
     lastFetch: 0,
   } as const

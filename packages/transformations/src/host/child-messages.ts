@@ -31,7 +31,6 @@ export type AskedOfChild =
       readonly steps: number
       readonly isFresh: boolean
       readonly captureLogs: boolean
-      readonly credentials: ReadonlyMap<string, string>
       /** Whether the child has not been given code and credentials yet. */
       readonly mayNeed: boolean
       /** The last fetch that it has asked for; 0 before the first. */
@@ -60,7 +59,6 @@ export interface Settled {
   readonly logs: readonly string[]
   readonly loggedBy: readonly number[]
   readonly loggedFor: readonly (number | null)[]
-  readonly usedCredentials: readonly string[]
   readonly sandboxBytes: number
   readonly residentBytes: number
 }
@@ -179,7 +177,6 @@ function readSettled(message: Members, texts: readonly string[], asked: Of<'run'
     if (parallel.length !== logs.length) throw new InvalidMessageError('log lines without their origins')
     return parallel
   }
-  const used = list(told['usedCredentials'], asked.credentials.size, 'credentials')
   return {
     kind: 'settled',
     steps: trouble === undefined ? readSteps(texts, asked) : none(texts),
@@ -187,10 +184,6 @@ function readSettled(message: Members, texts: readonly string[], asked: Of<'run'
     logs: logs.map((line) => text(line, MAX_LOG_LINE_BYTES, 'a log line')),
     loggedBy: by('loggedBy').map((step) => whole(step, asked.steps - 1, 'a step')),
     loggedFor: by('loggedFor').map((event) => (event === null ? null : whole(event, asked.events - 1, 'an event'))),
-    usedCredentials: used.map((key) => {
-      if (typeof key === 'string' && asked.credentials.has(key)) return key
-      throw new InvalidMessageError('a credential that it was not given')
-    }),
     sandboxBytes: whole(told['sandboxBytes'], MAX_MEMORY_BYTES, 'bytes'),
     residentBytes: whole(told['residentBytes'], MAX_MEMORY_BYTES, 'bytes'),
   }
@@ -214,6 +207,10 @@ function readStep(given: string, hasOutputs: boolean, events: number): StepOutpu
   const most = MAX_OUTPUTS_PER_EVENT * events
   const of = header['of'] === undefined ? undefined : list(header['of'], most, 'outputs')
   const owners = of?.map((owner) => whole(owner, events - 1, 'an event'))
+  const counts = new Uint32Array(events)
+  for (const owner of owners ?? []) {
+    if (++counts[owner]! > MAX_OUTPUTS_PER_EVENT) throw new InvalidMessageError('outputs of one event: too many')
+  }
   const errors = readErrors(header['errors'] ?? [], events)
   const count = owners?.length ?? events
   if (!hasOutputs) return { count, errors, outputBytes: 0 }
@@ -243,7 +240,7 @@ function readErrors(given: unknown, events: number): Map<number, string> {
   return errors
 }
 
-const SETTLED_MEMBERS = ['logs', 'loggedBy', 'loggedFor', 'usedCredentials', 'sandboxBytes', 'residentBytes']
+const SETTLED_MEMBERS = ['logs', 'loggedBy', 'loggedFor', 'sandboxBytes', 'residentBytes']
 /** Lines and columns of code; no code has as many. */
 const MAX_PLACE = 1_000_000
 const MAX_MEMORY_BYTES = 2 ** 40

@@ -178,14 +178,13 @@ class Attempt {
     texts: readonly string[],
     mayNeed: boolean,
   ): Promise<Reply | Lost> {
-    const { clock, credentials, code, syncMs, countsWaits, message: run } = this.#options
+    const { clock, code, syncMs, countsWaits, message: run } = this.#options
     const asked: AskedOfChild = {
       kind: 'run',
       events: run.count,
       steps: code.length,
       isFresh: run.isFresh,
       captureLogs: run.captureLogs,
-      credentials,
       mayNeed,
       lastFetch: this.#lastFetch,
     }

@@ -210,8 +210,9 @@ export class Sandboxes {
 
   #resultOf(run: WaitingRun, ended: RunEnd): RunResult {
     const { end } = ended
-    const told = end.kind === 'settled' ? end : { logs: [], loggedBy: [], loggedFor: [], usedCredentials: [] }
-    const usedCredentials = told.usedCredentials.flatMap((name) => run.credentials.get(name) ?? [])
+    const told = end.kind === 'settled' ? end : { logs: [], loggedBy: [], loggedFor: [] }
+    // All of them: a variable of the code may hold one that an earlier run asked for.
+    const usedCredentials = [...run.credentials.values()].filter((value) => value !== '')
     const mask = new CredentialMask(usedCredentials)
     const logs = told.logs.map((line) => mask.logLine(line))
     const shown = { logs, loggedBy: told.loggedBy, loggedFor: told.loggedFor, usedCredentials }

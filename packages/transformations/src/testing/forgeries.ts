@@ -9,7 +9,6 @@ const SETTLED = {
   logs: [],
   loggedBy: [],
   loggedFor: [],
-  usedCredentials: [],
   sandboxBytes: 1,
   residentBytes: 1,
 }
@@ -36,7 +35,7 @@ export const FORGERIES: Readonly<Record<string, (events: number) => void>> = {
     settle('{"of":[]}\n[]', { logs: ['a'], loggedBy: ['__proto__'], loggedFor: [0] }),
   'memory below nothing': () => settle('{"of":[]}\n[]', { sandboxBytes: -1e308 }),
   'memory that is no number': () => settle('{"of":[]}\n[]', { residentBytes: '1' }),
-  'a credential of everything': () => settle('{"of":[]}\n[]', { usedCredentials: ['constructor', '__proto__'] }),
+  'outputs of one event without end': () => settle(`{"of":[${Array(1_001).fill(0)}]}\n[${Array(1_001).fill('{}')}]`),
   'a trouble of its own': () => say({ ...SETTLED, trouble: '__proto__' }),
   'the answer to another question': () => say({ kind: 'checked', result: { ok: true, imports: [] } }),
   'a second start': () => say({ kind: 'ready' }),

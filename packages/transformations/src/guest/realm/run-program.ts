@@ -123,7 +123,7 @@ export function runProgram(
     // What is logged before the code first waits is of this event; of one alone everything is.
     const isTold = length > 1 && host('wants logs') !== undefined
     for (let at = 0; at < length; at++) {
-      if (isTold) host('event', toText(run.of === undefined ? at : run.of[at]))
+      if (isTold) host('event', toText(originOf(run, at)))
       startEvent(run, at)
     }
     if (isTold) host('event', '')
@@ -236,6 +236,7 @@ export function runProgram(
     const texts: string[] = []
     const owners: number[] = []
     const isUsed: Record<number, boolean> = create(null)
+    const counts: Record<number, number> = create(null)
     let previous = 0
     for (let at = 0; at < length; at++) {
       const output: unknown = returned[at]
@@ -250,6 +251,9 @@ export function runProgram(
       }
       if (match !== -1) previous = match
       isUsed[previous] = true
+      const event = originOf(run, previous)
+      counts[event] = (counts[event] ?? 0) + 1
+      if (counts[event] > bounds.maxOutputsPerEvent) throw new Refusal('too many events returned')
       defineProperty(owners, at, member(previous))
     }
     return { texts, owners }
@@ -291,7 +295,7 @@ export function runProgram(
       outputs += outputs === '' ? text : `,${text}`
       of += of === '' ? event : `,${event}`
     }
-    const origin = (event: number) => (run.of === undefined ? event : run.of[event]!)
+    const origin = (at: number) => originOf(run, at)
     for (let at = 0; at < run.events.length; at++) {
       const text = run.failures[at]
       const texts = run.outputs[at]
@@ -314,6 +318,11 @@ export function runProgram(
     return settled
   }
 
+  /** The event of the run that an event of the step belongs to. */
+  function originOf({ of }: Batch, at: number): number {
+    return of === undefined ? at : of[at]!
+  }
+
   /** An event that was split before may not become more than one that was not. */
   function refuseTooMany({ of, outputs, failures, events }: Batch): void {
     const counts: Record<number, number> = create(null)
@@ -326,7 +335,7 @@ export function runProgram(
   }
 
   function metadataOf(run: Batch, at: number, messageId: unknown): Value {
-    const event = run.of === undefined ? at : run.of[at]!
+    const event = originOf(run, at)
     const { shared, use, jobIds } = run.metadata
     const metadata = parse(shared[use === undefined ? 0 : use[event]!]!) as Value
     if (messageId !== undefined) defineProperty(metadata, 'messageId', member(messageId))
