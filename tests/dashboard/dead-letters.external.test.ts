@@ -96,6 +96,10 @@ test('J7: all dead letters of one reason are sent again by at most five clicks, 
   isUp = true
   await using visit = await dashboard.visit('/')
   const { page } = visit
+  const ends: unknown[] = []
+  page.on('request', (request) => {
+    if (request.url().endsWith('/v2/dead-letters/replay')) ends.push(request.postDataJSON().filter.to)
+  })
   await page.getByRole('heading', { name: 'Home' }).waitFor()
   await visit.click(page.getByRole('navigation').getByRole('link', { name: 'Dead letters' }))
   await visit.click(page.getByRole('row', { name: /at Booking hook: answered 400$/ }))
@@ -103,6 +107,7 @@ test('J7: all dead letters of one reason are sent again by at most five clicks, 
   await page.getByText(/^Send (119|120) events again to Booking hook with the current configuration\?$/).waitFor()
   await visit.click(page.getByRole('dialog').getByRole('button', { name: 'Send again' }))
   await page.getByText(/^finished, \d+ of \d+ delivered$/).waitFor()
+  expect(ends).toEqual([expect.any(String), ends[0]])
   expect(visit.clicks).toBeLessThanOrEqual(5)
   await page.getByRole('navigation').getByRole('link', { name: 'Dead letters' }).click()
   await page.getByRole('row', { name: /at Loyalty: answered 422$/ }).waitFor()

@@ -132,6 +132,61 @@ test('what the browser can tell to be wrong is told at its field, and the server
   await page.getByText('must be an http or https address without placeholders in its host').waitFor()
 })
 
+test('text that is not JSON is neither saved nor lost', async () => {
+  const { json } = await api('POST', '/v2/destinations', {
+    name: 'With a body',
+    type: 'HTTP',
+    enabled: false,
+    config: { url: 'https://api.cinema.example/in' },
+  })
+  const { id } = json.destination
+  await using visit = await dashboard.visit(`/destinations/${id}/config`)
+  const { page } = visit
+  const saves: unknown[] = []
+  page.on('request', (request) => {
+    if (request.method() === 'PATCH') saves.push(request.postDataJSON().config.body)
+  })
+  const body = page.getByLabel(labelled('Body'))
+  const save = page.getByRole('button', { name: 'Save', exact: true })
+  await body.fill('{"a": 1}')
+  await body.fill('{"a": 1')
+  await save.click()
+  expect(await body.inputValue()).toBe('{"a": 1')
+  await body.fill('{"a": 12}')
+  await save.click()
+  await page.getByText('Saved.').waitFor()
+  expect(saves).toEqual([{ a: 12 }])
+  expect((await read(id)).config.body).toEqual({ a: 12 })
+})
+
+test('your own Enable is no change by someone else, and what is typed during a save is kept', async () => {
+  const id = await made()
+  await using visit = await dashboard.visit(`/destinations/${id}/config`)
+  const { page } = visit
+  const name = page.getByRole('textbox', { name: 'Name', exact: true })
+  const save = page.getByRole('button', { name: 'Save', exact: true })
+  await name.fill('First')
+  await page.getByRole('button', { name: 'Enable', exact: true }).click()
+  await page.getByRole('button', { name: 'Disable' }).waitFor()
+  const held = Promise.withResolvers<void>()
+  const answered = Promise.withResolvers<void>()
+  await page.route(`**/v2/destinations/${id}`, async (route) => {
+    if (route.request().method() !== 'PATCH') return route.continue()
+    const response = await route.fetch()
+    answered.resolve()
+    await held.promise
+    await route.fulfill({ response })
+  })
+  await save.click()
+  await answered.promise
+  expect((await read(id)).name).toBe('First')
+  await name.fill('Second')
+  held.resolve()
+  await save.click()
+  await page.getByText('Saved.').waitFor()
+  expect((await read(id)).name).toBe('Second')
+})
+
 test('a problem above the window is scrolled into it: the first field with an error, or the refusal', async () => {
   await using visit = await dashboard.visit('/destinations/new?type=GA4', { height: 500 })
   const { page } = visit

@@ -168,6 +168,48 @@ test('of two people who edit it the second is told, sees the difference, and kee
   expect(kept.json.transformation.code).toContain('mine: 1')
 })
 
+test('code that was begun before a colleague saved is still over the older version after a reload', async () => {
+  const code = (member: string) => `export function transformEvent(event) {\n  return { ...event, ${member}: 1 }\n}\n`
+  const own = await newTransformation('Reloaded', code('none'))
+  const saved = async () =>
+    (await dashboard.env.api('GET', `/v2/transformations/${own}`)).json.transformation.code as string
+  await using visit = await dashboard.visit(`/transformations/${own}/code`)
+  const { page } = visit
+  const notice = page.getByText('Someone changed this transformation since you opened it.')
+  await codeOf(page).waitFor()
+  await write(page, 'Code', code('mine'))
+  await dashboard.env.api('PUT', `/v2/transformations/${own}`, { name: 'Reloaded', code: code('theirs') })
+  await page.getByRole('button', { name: 'Save' }).click()
+  await notice.waitFor()
+  await write(page, 'Code', code('mineToo'))
+  await notice.waitFor({ state: 'detached' })
+  await page.reload()
+  await notice.waitFor()
+  await page.getByRole('button', { name: 'Save' }).click()
+  expect(await saved()).toBe(code('theirs'))
+  await page.getByRole('button', { name: 'Keep mine' }).click()
+  await notice.waitFor({ state: 'detached' })
+  expect(await saved()).toBe(code('mineToo'))
+})
+
+test('your own Publish is no change by someone else', async () => {
+  const code = (a: number) => `export function transformEvent(event) {\n  return { ...event, a: ${a} }\n}\n`
+  const own = await newTransformation('Published twice', code(1))
+  await using visit = await dashboard.visit(`/transformations/${own}/code`)
+  const { page } = visit
+  await codeOf(page).waitFor()
+  await write(page, 'Code', code(2))
+  await page.getByRole('button', { name: 'Publish' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByRole('button', { name: 'Publish', exact: true }).click()
+  await dialog.waitFor({ state: 'detached' })
+  await write(page, 'Code', code(3))
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByText('Not saved').waitFor({ state: 'detached' })
+  const { json } = await dashboard.env.api('GET', `/v2/transformations/${own}`)
+  expect(json.transformation.code).toBe(code(3))
+})
+
 test('a run is kept as a test, which is run and removed', async () => {
   await using visit = await dashboard.visit(`/transformations/${id}/tests`)
   const { page } = visit

@@ -5,12 +5,17 @@ import type { ConfigField } from './config-field.ts'
 /**
  * Errors that the browser can detect before the server does: required, type, enum and pattern, with the server's texts.
  *
+ * @param unread errors by key of the fields whose text is not JSON; `config` has their last valid value.
  * @returns a text by the key of its field; empty without errors.
  * @see contracts/dashboard.md §9 [U14]
  */
-export function configFaults(fields: readonly ConfigField[], config: JsonObject): Record<string, string> {
+export function configFaults(
+  fields: readonly ConfigField[],
+  config: JsonObject,
+  unread: Readonly<Record<string, string>> = {},
+): Record<string, string> {
   const faults = fields.flatMap((field) => {
-    const fault = faultOf(field, config[field.key])
+    const fault = unread[field.key] ?? faultOf(field, config[field.key])
     return fault === undefined ? [] : [[field.key, fault] as const]
   })
   return Object.fromEntries(faults)

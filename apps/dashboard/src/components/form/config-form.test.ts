@@ -102,6 +102,11 @@ describe('configFaults', () => {
   it.each(cases)('%j', (change, faults) => {
     expect(configFaults(fields, { ...good, ...change })).toEqual(faults)
   })
+
+  it('reports a text that is not JSON, also when the last valid value is fine', () => {
+    const unread = { body: 'Unexpected end of JSON input' }
+    expect(configFaults(fields, { ...good, body: {} }, unread)).toEqual(unread)
+  })
 })
 
 describe('losesSecrets', () => {

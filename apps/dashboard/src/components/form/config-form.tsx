@@ -17,10 +17,12 @@ interface ConfigFormProps {
   readonly faults: Readonly<Record<string, string>>
   readonly disabled?: boolean
   readonly onChange: (config: JsonObject) => void
+  /** Receives the error of a field whose text is not JSON, then undefined. */
+  readonly onUnread: (key: string, fault: string | undefined) => void
 }
 
 /** The form for a type's schema, with the names of the variables under the labels. */
-export function ConfigForm({ fields, config, saved, faults, disabled = false, onChange }: ConfigFormProps) {
+export function ConfigForm({ fields, config, saved, faults, disabled = false, onChange, onUnread }: ConfigFormProps) {
   return (
     <div className={styles.form}>
       {fields.map((field) => (
@@ -32,6 +34,7 @@ export function ConfigForm({ fields, config, saved, faults, disabled = false, on
           error={faults[field.key]}
           disabled={disabled}
           onChange={(value) => onChange(withMember(config, field.key, value))}
+          onUnread={(fault) => onUnread(field.key, fault)}
         />
       ))}
     </div>
@@ -46,9 +49,10 @@ interface ConfigControlProps {
   readonly disabled: boolean
   /** Undefined omits the variable. */
   readonly onChange: (value: JsonValue | undefined) => void
+  readonly onUnread: (fault: string | undefined) => void
 }
 
-function ConfigControl({ field, value, saved, error, disabled, onChange }: ConfigControlProps) {
+function ConfigControl({ field, value, saved, error, disabled, onChange, onUnread }: ConfigControlProps) {
   const { key, label, help, control, isRequired, options, fallback } = field
   const common = {
     label,
@@ -117,7 +121,7 @@ function ConfigControl({ field, value, saved, error, disabled, onChange }: Confi
     case 'renames':
       return <PairsField {...common} hasSecrets={control === 'pairs'} value={value} onChange={onChange} />
     case 'json':
-      return <JsonField {...common} value={value} onChange={onChange} />
+      return <JsonField {...common} value={value} onChange={onChange} onFault={onUnread} />
     case 'lines':
       return (
         <Textarea

@@ -1,6 +1,6 @@
 import { Textarea } from '@mantine/core'
 import type { JsonValue } from '@millrace/protocol/json'
-import { type ComponentProps, useState } from 'react'
+import { type ComponentProps, useEffect, useState } from 'react'
 
 interface JsonFieldProps
   extends Pick<
@@ -10,10 +10,12 @@ interface JsonFieldProps
   readonly value: JsonValue | undefined
   /** Called only with valid JSON. */
   readonly onChange: (value: JsonValue | undefined) => void
+  /** Receives the error while the text is not JSON, then undefined. */
+  readonly onFault?: (fault: string | undefined) => void
 }
 
 /** A value of any type, as JSON. */
-export function JsonField({ value, onChange, error, ...common }: JsonFieldProps) {
+export function JsonField({ value, onChange, onFault, error, ...common }: JsonFieldProps) {
   const [text, setText] = useState(() => (value === undefined ? '' : JSON.stringify(value, null, 2)))
   const [fault, setFault] = useState<string>()
   const write = (written: string) => {
@@ -22,6 +24,12 @@ export function JsonField({ value, onChange, error, ...common }: JsonFieldProps)
     setFault('fault' in read ? read.fault : undefined)
     if (!('fault' in read)) onChange(read.value)
   }
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only a change of the fault is reported
+  useEffect(() => {
+    if (fault === undefined) return
+    onFault?.(fault)
+    return () => onFault?.(undefined)
+  }, [fault])
   return (
     <Textarea
       {...common}

@@ -2,6 +2,7 @@ import type { UseMutationResult } from '@tanstack/react-query'
 import { useState } from 'react'
 import { type Answer, ApiError } from '../../api/client.ts'
 import type { Tagged } from '../../api/reading.ts'
+import { etagForSave, inputAfterSave } from './edited-base.ts'
 
 /** A kind of resource, such as sources, and its read and write calls. */
 export interface EditedKind<One, Written, Body> {
@@ -53,16 +54,15 @@ export function useEdited<One extends { readonly id: string }, Written, Body, T 
   const [etag, setEtag] = useState(one.etag)
   const { mutateAsync, error, data, isPending, isSuccess, reset } = useChange()
   const theirs = useOne(one.id)
-  const begin = (from: One, tag: string | null) => {
-    setWritten(pick(from))
-    setBegan(pick(from))
-    setEtag(tag)
-  }
+  const live = theirs.data && { members: pick(theirs.data), etag: theirs.data.etag }
   const save = async (ifMatch: string | null) => {
     // The form shows the error.
     const saved = await mutateAsync({ id: one.id, etag: ifMatch, ...written }).catch(() => undefined)
-    if (saved === undefined) await theirs.refetch()
-    else begin(oneOf(saved.body), saved.etag)
+    if (saved === undefined) return void (await theirs.refetch())
+    const members = pick(oneOf(saved.body))
+    setWritten((now) => inputAfterSave(now, written, members))
+    setBegan(members)
+    setEtag(saved.etag)
   }
   return {
     written,
@@ -73,15 +73,19 @@ export function useEdited<One extends { readonly id: string }, Written, Body, T 
     isSaved: isSuccess,
     isChanged: error instanceof ApiError && error.kind === 'changed',
     hasInput: JSON.stringify(written) !== JSON.stringify(began),
-    theirs: theirs.data && pick(theirs.data),
+    theirs: live?.members,
     change: (changes) => {
       setWritten((before) => ({ ...before, ...changes }))
       if (error !== null || isSuccess) reset()
     },
-    save: () => save(etag),
-    keepMine: () => save(theirs.data?.etag ?? null),
+    save: () => save(etagForSave({ members: began, etag }, live)),
+    keepMine: () => save(live?.etag ?? null),
     loadTheirs: () => {
-      if (theirs.data !== undefined) begin(theirs.data, theirs.data.etag)
+      if (live !== undefined) {
+        setWritten(live.members)
+        setBegan(live.members)
+        setEtag(live.etag)
+      }
       reset()
     },
   }

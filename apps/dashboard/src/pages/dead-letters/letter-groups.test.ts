@@ -1,6 +1,6 @@
 import type { DeadLetterGroup } from '@millrace/api-types'
 import { expect, test } from 'vitest'
-import { letterGroups, narrowedTo, targetOf } from './letter-groups.ts'
+import { allUntil, letterGroups, narrowedTo, targetOf } from './letter-groups.ts'
 
 const group = (fields: Partial<DeadLetterGroup>): DeadLetterGroup => ({
   destinationId: 'd',
@@ -45,4 +45,14 @@ test('a chosen group narrows the filters and leaves the others as they are', () 
     reason: 'retry limit reached',
   })
   expect(narrowedTo({ userId: 'u' }, undefined)).toEqual({ userId: 'u' })
+})
+
+test('a job ends at the time of the question, or at the end of the filters', () => {
+  const now = Date.parse('2026-03-04T10:00:00.000Z')
+  expect(allUntil({ stage: 'delivery' }, now)).toEqual({
+    filter: { stage: 'delivery', state: 'open', to: '2026-03-04T10:00:00.000Z' },
+  })
+  expect(allUntil({ to: '2026-03-01T00:00:00.000Z' }, now)).toMatchObject({
+    filter: { to: '2026-03-01T00:00:00.000Z' },
+  })
 })

@@ -1,6 +1,6 @@
 import type { DeadLetterGroup, Stage } from '@millrace/api-types'
 import { counted } from '@millrace/wording'
-import type { DeadLetterFilters } from '../../api/dead-letters.ts'
+import type { DeadLetterChoice, DeadLetterFilters } from '../../api/dead-letters.ts'
 
 /** Dead letters with one cause, at any destination: a filter selects them, so they can be replayed together. */
 export interface LetterGroup {
@@ -55,4 +55,9 @@ function groupKey(stage: Stage, reason: string): string {
 export function targetOf(groups: readonly LetterGroup[], nameOf: (destinationId: string) => string): string {
   const [only, ...others] = new Set(groups.flatMap(({ destinationIds }) => destinationIds))
   return only !== undefined && others.length === 0 ? nameOf(only) : counted(others.length + 1, 'destination')
+}
+
+/** Selects the open dead letters until now, so that a job finds only those that its dry run counted. */
+export function allUntil(filters: DeadLetterFilters, now: number): DeadLetterChoice {
+  return { filter: { ...filters, state: 'open', to: filters.to ?? new Date(now).toISOString() } }
 }

@@ -1,7 +1,8 @@
 import { Button } from '@mantine/core'
 import { counted, grouped } from '@millrace/wording'
 import { useMemo, useState } from 'react'
-import { type DeadLetterChoice, type DeadLetterFilters, useDeadLetters } from '../../api/dead-letters.ts'
+import { type DeadLetterFilters, useDeadLetters } from '../../api/dead-letters.ts'
+import { serverNow } from '../../api/server-clock.ts'
 import { firstLine, shownText } from '../../components/json/shown-text.ts'
 import { NeedsRole } from '../../components/needs-role.tsx'
 import { Shown } from '../../components/states/shown.tsx'
@@ -11,7 +12,7 @@ import type { SetSearch } from '../../shell/search-values.ts'
 import styles from './dead-letters.module.css'
 import type { DeadLettersSearch, deadLettersSearch } from './dead-letters-search.ts'
 import { letterColumns } from './letter-columns.tsx'
-import { type LetterGroup, targetOf } from './letter-groups.ts'
+import { allUntil, type LetterGroup, targetOf } from './letter-groups.ts'
 import { type LetterJob, LetterJobDialog } from './letter-job-dialog.tsx'
 
 const MAX_CHOSEN = 50
@@ -39,9 +40,7 @@ export function LetterList({ filters, groups, group, nameOf, search, set }: Lett
   const isAll = chosen === 'all' || chosen.length === 0
   const canAct = (filters.state ?? 'open') === 'open'
   const ask = (kind: LetterJob['kind']) => {
-    const choice: DeadLetterChoice = isAll
-      ? { filter: { ...filters, state: 'open' } }
-      : { ids: chosen as readonly string[] }
+    const choice = isAll ? allUntil(filters, serverNow()) : { ids: chosen as readonly string[] }
     setJob({ kind, choice, target: targetOf(groups, nameOf) })
   }
   const count = isAll ? total : chosen.length

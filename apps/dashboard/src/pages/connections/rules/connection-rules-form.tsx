@@ -44,7 +44,7 @@ export function ConnectionRulesForm({ connection }: { readonly connection: Tagge
       <RuleFields
         // What was saved, or loaded, is shown as the server has it.
         key={JSON.stringify(edited.saved)}
-        rules={edited.saved.rules}
+        rules={rules}
         count={count.data}
         fault={fault}
         disabled={!mayEdit}

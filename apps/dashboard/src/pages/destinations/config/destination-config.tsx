@@ -45,7 +45,7 @@ const pick = ({ name, config, delivery, consent }: Destination) => ({
 function SavedForm({ definition, destination }: DestinationTabProps & { readonly definition: DestinationDefinition }) {
   const edited = useEdited(DESTINATION, destination, pick)
   const { written, saved, error, change } = edited
-  const { faults, fields, names, isWhole } = useConfigFaults(definition, written.config, error)
+  const { faults, fields, names, isWhole, onUnread } = useConfigFaults(definition, written.config, error)
   const mayEdit = useMay('editor')
   const own = ['name', 'consent', ...DELIVERY_FIELDS]
   const refused = fieldRefusal(error, own) ?? deliveryRefusal(error)
@@ -53,9 +53,12 @@ function SavedForm({ definition, destination }: DestinationTabProps & { readonly
   const submit = submitting(async () => {
     if (isWhole()) await edited.save()
   })
+  const keepMine = async () => {
+    if (isWhole()) await edited.keepMine()
+  }
   return (
     <form className={styles.form} noValidate onSubmit={submit}>
-      {refused === undefined && <EditedRefusal thing="destination" edited={edited} fields={names} />}
+      {refused === undefined && <EditedRefusal thing="destination" edited={{ ...edited, keepMine }} fields={names} />}
       <TextInput
         label="Name"
         value={written.name}
@@ -75,6 +78,7 @@ function SavedForm({ definition, destination }: DestinationTabProps & { readonly
         destinationId={destination.id}
         disabled={!mayEdit}
         onChange={(config) => change({ config })}
+        onUnread={onUnread}
       />
       <DeliveryFields
         delivery={written.delivery}

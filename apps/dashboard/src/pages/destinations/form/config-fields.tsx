@@ -19,6 +19,7 @@ interface ConfigFieldsProps {
   readonly destinationId?: string
   readonly disabled?: boolean
   readonly onChange: (config: JsonObject) => void
+  readonly onUnread: (key: string, fault: string | undefined) => void
 }
 
 /** The variables of a type, with the warning that a new address takes the saved secrets away. */
@@ -30,6 +31,7 @@ export function ConfigFields({
   destinationId,
   disabled,
   onChange,
+  onUnread,
 }: ConfigFieldsProps) {
   const fields = useMemo(() => configFields(definition), [definition])
   const [added, setAdded] = useState(0)
@@ -51,6 +53,7 @@ export function ConfigFields({
         faults={faults}
         disabled={disabled ?? false}
         onChange={onChange}
+        onUnread={onUnread}
       />
       <AccountConnection
         definition={definition}

@@ -59,7 +59,7 @@ export function NewDestinationForm({ definition }: { readonly definition: Destin
   const sourceIds = chosen ?? usedSource(sources, stats)
   const { create, isBusy, run } = useCreation()
   const mayEdit = useMay('editor')
-  const { faults, fields, names, isWhole } = useConfigFaults(definition, config, create.error)
+  const { faults, fields, names, isWhole, onUnread } = useConfigFaults(definition, config, create.error)
   const body = { name, type: definition.name, enabled: false, config }
 
   const submit = submitting(async () => {
@@ -104,6 +104,7 @@ export function NewDestinationForm({ definition }: { readonly definition: Destin
           setConfig(written)
           if (create.error !== null) create.reset()
         }}
+        onUnread={onUnread}
       />
       <p className={styles.dim}>It is created disabled: test it with an event, then enable it.</p>
       <div className={styles.formActions}>

@@ -14,7 +14,8 @@ import { fieldRefusal } from '../../../components/form/refusal.tsx'
 export function useConfigFaults(definition: DestinationDefinition, config: JsonObject, error: Error | null) {
   const fields = useMemo(() => configFields(definition), [definition])
   const [isTried, setTried] = useState(false)
-  const own = configFaults(fields, config)
+  const [unread, setUnread] = useState<Readonly<Record<string, string>>>({})
+  const own = configFaults(fields, config, unread)
   const refused = fieldRefusal(
     error,
     fields.map(({ key }) => key),
@@ -23,6 +24,9 @@ export function useConfigFaults(definition: DestinationDefinition, config: JsonO
     faults: { ...(refused === undefined ? {} : { [refused.field]: refused.text }), ...(isTried ? own : {}) },
     fields,
     names: fields.map(({ key }) => key),
+    /** Keeps the error of a field whose text is not JSON; undefined removes it. */
+    onUnread: (key: string, fault: string | undefined) =>
+      setUnread(({ [key]: _, ...others }) => (fault === undefined ? others : { ...others, [key]: fault })),
     /** @returns whether it is worth asking the server. */
     isWhole: () => {
       setTried(true)

@@ -1,8 +1,10 @@
 import { useState } from 'react'
 import { ApiError } from '../../../api/client.ts'
 import type { Code } from '../../../api/code.ts'
+import { etagForSave } from '../../../components/form/edited-base.ts'
 import type { CodeTabProps } from '../code-kind.ts'
 import { dropUnsavedCode, keepUnsavedCode, unsavedCode } from '../unsaved-code.ts'
+import { type CodeBase, codeBase, isOlder } from './code-base.ts'
 
 export type WrittenCode = ReturnType<typeof useWrittenCode>
 
@@ -15,10 +17,10 @@ type Writing = Pick<Code, 'code' | 'language' | 'name' | 'description'>
 export function useWrittenCode({ kind, code: saved }: CodeTabProps) {
   const [begun] = useState(() => unsavedCode(localStorage, saved.id))
   const [written, setWritten] = useState<Writing>(() => ({ ...writing(saved), ...(begun && pick(begun)) }))
-  // ETag of the base version. Code stored for an older version conflicts with later saves.
-  const [etag, setEtag] = useState(saved.etag)
+  // Reading again does not change the base.
+  const [base, setBase] = useState<CodeBase>(() => codeBase(saved, begun?.over))
   const [isKept, setKept] = useState(begun !== undefined)
-  const [isOverOlder, setOverOlder] = useState(begun !== undefined && begun.over !== saved.versionId)
+  const [isOverOlder, setOverOlder] = useState(() => isOlder(base, saved))
   const { mutateAsync, error, isPending, reset } = kind.useChange()
   const theirs = kind.useOne(saved.id)
   const isDirty = JSON.stringify(written) !== JSON.stringify(writing(saved))
@@ -28,18 +30,24 @@ export function useWrittenCode({ kind, code: saved }: CodeTabProps) {
     setWritten(next)
     if (error !== null) reset()
     if (next.code === saved.code && next.language === saved.language) dropUnsavedCode(localStorage, saved.id)
-    else keepUnsavedCode(localStorage, saved.id, { ...pick(next), over: begun?.over ?? saved.versionId }, Date.now())
+    else keepUnsavedCode(localStorage, saved.id, { ...pick(next), over: base.members.versionId }, Date.now())
   }
   const load = (code: CodeTabProps['code']) => {
     dropUnsavedCode(localStorage, saved.id)
     setWritten(writing(code))
-    setEtag(code.etag)
+    setBase(codeBase(code))
     setKept(false)
     setOverOlder(false)
     reset()
   }
-  /** @returns the newest version, or undefined if it was refused, which the page shows. */
-  const save = async (ifMatch: string | null = etag): Promise<string | undefined> => {
+  const live = theirs.data && codeBase(theirs.data)
+  /**
+   * @param over the ETag to overwrite; without it, code over an older version is not saved.
+   * @returns the newest version, or undefined if it was refused, which the page shows.
+   */
+  const save = async (over?: string | null): Promise<string | undefined> => {
+    if (over === undefined && isOverOlder) return undefined
+    const ifMatch = over === undefined ? etagForSave(base, live) : over
     const captureLogs = 'captureLogs' in saved ? { captureLogs: saved.captureLogs as boolean } : {}
     const answer = await mutateAsync({ id: saved.id, etag: ifMatch, ...written, ...captureLogs }).catch(() => undefined)
     if (answer === undefined) {
@@ -49,9 +57,10 @@ export function useWrittenCode({ kind, code: saved }: CodeTabProps) {
     dropUnsavedCode(localStorage, saved.id)
     setKept(false)
     setOverOlder(false)
-    setEtag(answer.etag)
+    const one = 'transformation' in answer.body ? answer.body.transformation : answer.body.library
+    setBase(codeBase({ ...one, etag: answer.etag }))
     await theirs.refetch()
-    return 'transformation' in answer.body ? answer.body.transformation.versionId : answer.body.library.versionId
+    return one.versionId
   }
   return {
     written,
