@@ -50,7 +50,7 @@ export interface CodeRunResult {
   readonly results: readonly EventRun[]
   /** Without values of credentials. */
   readonly logs: readonly string[]
-  /** Values of credentials that the code read. */
+  /** Values of the credentials that the code may read. */
   readonly usedCredentials: readonly string[]
   /** The whole batch failed with a fault that one of its events may have caused. */
   readonly trouble?: object
