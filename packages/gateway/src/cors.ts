@@ -4,7 +4,7 @@ const EXPOSED =
   'RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After, X-Request-Id, X-Millrace-Event-Index, ETag'
 
 /** A shared cache may keep this answer; it must not give it to a page of another origin. */
-const WITHOUT_ORIGIN = { Vary: 'Origin' }
+const VARY = { Vary: 'Origin' }
 
 /**
  * Headers that let a page of any origin read the answer. Write keys are public, so all origins have equal rights,
@@ -14,9 +14,9 @@ const WITHOUT_ORIGIN = { Vary: 'Origin' }
  */
 export function corsHeaders(request: IncomingMessage): Readonly<Record<string, string>> {
   const { origin } = request.headers
-  if (origin === undefined) return WITHOUT_ORIGIN
+  if (origin === undefined) return VARY
   return {
-    Vary: 'Origin',
+    ...VARY,
     'Access-Control-Allow-Origin': origin,
     'Access-Control-Allow-Credentials': 'true',
     'Access-Control-Expose-Headers': EXPOSED,

@@ -88,7 +88,7 @@ test('the lanes of a destination together leave at most 1,000 outcomes unwritten
   expect([busy.hasRoom(), idle.hasRoom()]).toEqual([true, true])
 })
 
-test('one flush runs at a time, also when somebody asks for one while outcomes come in', async () => {
+test('only one flush runs at a time, also when a caller asks for one while outcomes arrive', async () => {
   const clock = new ManualClock(NOW)
   const underWay: (() => void)[] = []
   const writer = new OutcomeWriter({

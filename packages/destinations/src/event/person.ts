@@ -61,8 +61,8 @@ export function personOf(event: StoredEvent): Person {
 }
 
 /**
- * Also with the e-mail address and phone number of a track's properties, where forms put them. They may be somebody else's: do not
- * write them into the profile of a known user.
+ * As `personOf`, and of a track also the e-mail address and phone number in its properties, where forms put them. They may belong to
+ * another person: do not write them into the profile of a known user.
  */
 export function personOrForm(event: StoredEvent): Person {
   const person = personOf(event)

@@ -38,24 +38,22 @@ export class ReplayIntake {
     const payloads = await this.#eventsAt(partition, events)
     const delivery = deliveryOf(destinationId)
     if (delivery === undefined) return undefined
-    const wanted: ReplayedEvent[] = []
+    const wanted: { event: ReplayedEvent; error?: Error }[] = []
     const filtered: { place: ScanPlace; reason: FilterReason }[] = []
-    const failed = new Map<ReplayedEvent, Error>()
     for (const [i, selected] of events.entries()) {
       const payload = payloads[i]
       if (payload === undefined || !delivery.mayReplay(partition, selected)) continue
       const event = { ...payload, ...selected, partition }
       try {
         const reason = delivery.filter(payload.event, selected.sourceId)
-        if (reason === undefined) wanted.push(event)
+        if (reason === undefined) wanted.push({ event })
         else filtered.push({ place: selected, reason })
       } catch (error) {
-        wanted.push(event)
-        failed.set(event, error as Error)
+        wanted.push({ event, error: error as Error })
       }
     }
     const at = deps.clock.now()
-    const waits = wanted.map((event) => waitOf(event, delivery.destination, jobId, at))
+    const waits = wanted.map(({ event }) => waitOf(event, delivery.destination, jobId, at))
     const indexes = await deps.store.jobs.takeEvents({
       ...{ jobId, destinationId, partition, place, isAtEnd, waits },
       filtered: filteredBlocks(take, delivery, filtered, at),
@@ -63,10 +61,10 @@ export class ReplayIntake {
     // The destination may have been removed meanwhile, which discarded its events.
     if (deliveryOf(destinationId) !== delivery) return { taken: 0, filtered: filtered.length }
     for (const index of indexes) {
-      const [wait, event, onEnd] = [waits[index]!, wanted[index]!, this.#endOf(jobId, destinationId)]
-      const error = failed.get(event)
-      if (error === undefined) deliverWait(delivery.lane, wait, event.event, onEnd)
-      else refuseWait(delivery.lane, wait, event.event, onEnd, error)
+      const { event: replayed, error } = wanted[index]!
+      const [wait, onEnd] = [waits[index]!, this.#endOf(jobId, destinationId)]
+      if (error === undefined) deliverWait(delivery.lane, wait, replayed.event, onEnd)
+      else refuseWait(delivery.lane, wait, replayed.event, onEnd, error)
     }
     delivery.lane.pump()
     return { taken: indexes.length, filtered: filtered.length }

@@ -2,7 +2,7 @@ import type { UseMutationResult } from '@tanstack/react-query'
 import { useState } from 'react'
 import { type Answer, ApiError } from '../../api/client.ts'
 import type { Tagged } from '../../api/reading.ts'
-import { etagForSave, inputAfterSave } from './edited-base.ts'
+import { type Base, etagForSave, inputAfterSave } from './edited-base.ts'
 
 /** A kind of resource, such as sources, and its read and write calls. */
 export interface EditedKind<One, Written, Body> {
@@ -49,9 +49,8 @@ export function useEdited<One extends { readonly id: string }, Written, Body, T 
   pick: (one: One) => T,
 ): Edited<T> {
   const [written, setWritten] = useState<T>(() => pick(one))
-  // The initial state of the input; reading again changes neither it nor its ETag.
-  const [began, setBegan] = useState<T>(written)
-  const [etag, setEtag] = useState(one.etag)
+  // Reading again does not change it.
+  const [base, setBase] = useState<Base<T>>({ members: written, etag: one.etag })
   const { mutateAsync, error, data, isPending, isSuccess, reset } = useChange()
   const theirs = useOne(one.id)
   const live = theirs.data && { members: pick(theirs.data), etag: theirs.data.etag }
@@ -61,30 +60,28 @@ export function useEdited<One extends { readonly id: string }, Written, Body, T 
     if (saved === undefined) return void (await theirs.refetch())
     const members = pick(oneOf(saved.body))
     setWritten((now) => inputAfterSave(now, written, members))
-    setBegan(members)
-    setEtag(saved.etag)
+    setBase({ members, etag: saved.etag })
   }
   return {
     written,
-    saved: began,
+    saved: base.members,
     error,
     warning: data?.warning ?? null,
     isPending,
     isSaved: isSuccess,
     isChanged: error instanceof ApiError && error.kind === 'changed',
-    hasInput: JSON.stringify(written) !== JSON.stringify(began),
+    hasInput: JSON.stringify(written) !== JSON.stringify(base.members),
     theirs: live?.members,
     change: (changes) => {
       setWritten((before) => ({ ...before, ...changes }))
       if (error !== null || isSuccess) reset()
     },
-    save: () => save(etagForSave({ members: began, etag }, live)),
+    save: () => save(etagForSave(base, live)),
     keepMine: () => save(live?.etag ?? null),
     loadTheirs: () => {
       if (live !== undefined) {
         setWritten(live.members)
-        setBegan(live.members)
-        setEtag(live.etag)
+        setBase(live)
       }
       reset()
     },

@@ -90,7 +90,7 @@ export function inFiles(pulled: JsonObject, written: JsonObject, folder: string)
 class PulledFiles {
   readonly byName = new Map<string, CodeFile>()
   readonly #byPlace = new Map<string, CodeFile>()
-  /** In lower case: some file systems ignore letter case. */
+  /** Places in lower case: some file systems ignore letter case. */
   readonly #taken = new Set<string>()
   readonly #folder: string
 
@@ -99,7 +99,7 @@ class PulledFiles {
     this.#folder = folder
     eachEntry(written, (entry) => {
       for (const name of [nameIn(entry, 'file'), nameIn(entry, 'tests')]) {
-        if (name !== undefined) this.#taken.add(this.#placeOf(name).toLowerCase())
+        if (name !== undefined) this.#take(name)
       }
       return entry
     })
@@ -115,7 +115,7 @@ class PulledFiles {
     const name = own === undefined || shared !== undefined ? this.#freeName(stem, ending) : own
     this.byName.set(name, file)
     this.#byPlace.set(this.#placeOf(name), file)
-    this.#taken.add(this.#placeOf(name).toLowerCase())
+    this.#take(name)
     return name
   }
 
@@ -123,6 +123,10 @@ class PulledFiles {
     let name = `${stem}${ending}`
     for (let n = 2; this.#taken.has(this.#placeOf(name).toLowerCase()); n++) name = `${stem}-${n}${ending}`
     return name
+  }
+
+  #take(name: string): void {
+    this.#taken.add(this.#placeOf(name).toLowerCase())
   }
 
   #placeOf(name: string): string {

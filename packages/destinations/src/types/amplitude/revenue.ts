@@ -28,7 +28,7 @@ export function orderedProducts({ revenue, products }: JsonObject): JsonObject[]
   return products.filter(isJsonObject)
 }
 
-/** The revenue of one product; empty without a price, and for a quantity of 0. Of a part, such as 2.5, it is that of one. */
+/** The revenue of one product; empty without a price, and for a quantity of 0. A quantity of 2.5 becomes 1 at 2.5 times the price. */
 export function productRevenue(product: JsonObject): JsonObject {
   const price = amountOf(product['price'])
   const quantity = amountOf(product['quantity'])

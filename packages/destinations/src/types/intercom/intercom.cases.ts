@@ -154,7 +154,7 @@ const others: [what: string, config: JsonObject, event: JsonObject, expected: De
     }),
   ],
   [
-    'an event with the address of somebody else',
+    'an event whose properties hold the address of another person',
     {},
     { ...track, properties: { email: 'friend@mail.example' } },
     submitted({

@@ -57,7 +57,7 @@ function others(): DestinationCase[] {
       occurred({ properties: { email: 'a@b.example' } }, profileOf({ email: 'a@b.example' })),
     ],
     [
-      'a user with the address and phone number of somebody else in the properties',
+      'a known user, and the address and phone number of another person in the properties',
       config,
       { ...track, properties: { email: 'friend@mail.example', phone: '+436601234567' } },
       occurred({ properties: { email: 'friend@mail.example', phone: '+436601234567' } }),

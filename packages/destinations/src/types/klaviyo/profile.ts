@@ -68,7 +68,7 @@ function identifiersOf(
   { userIdAs }: JsonObject,
 ): { id: string | undefined; attributes: JsonObject } {
   const user = userId(event)
-  // What a known user types into a form may be about somebody else.
+  // A known user may type another person's address into a form.
   const { email, phone } = user === undefined ? personOrForm(event) : personOf(event)
   const external = userIdAs === 'property' ? undefined : user
   return {

@@ -99,7 +99,7 @@ const others: [what: string, config: JsonObject, event: JsonObject, expected: De
     added([{ type: 'external_id', value: 'u-4711' }], { type: 'Seat Reserved', properties: {} }),
   ],
   [
-    'an event with the address of somebody else',
+    'an event whose properties hold the address of another person',
     { eventSource: 'cinema' },
     { ...track, timestamp: null, properties: { email: 'friend@mail.example' } },
     added([{ type: 'external_id', value: 'u-4711' }], {
