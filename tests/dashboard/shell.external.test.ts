@@ -28,6 +28,36 @@ test('the palette finds a source by its name and by its id, with the keyboard al
   expect(await visit.axe()).toEqual([])
 })
 
+test('while the server searches, the palette keeps what it shows, and Enter waits where nothing matches yet', async () => {
+  await using visit = await dashboard.visit('/settings/account')
+  const { page } = visit
+  const { promise: released, resolve: release } = Promise.withResolvers<void>()
+  await page.route('**/v2/sources?*', async (route) => {
+    if (new URL(route.request().url()).searchParams.has('q')) await released
+    await route.continue()
+  })
+  const searched = page.waitForRequest(/v2\/sources\?.*q=cinema/)
+  await visit.press('Control+K')
+  await page.getByRole('combobox', { name: 'Search or go to' }).pressSequentially('cinema')
+  const found = page.getByRole('option', { name: /Cinema app/, selected: true })
+  await searched
+  await found.waitFor()
+  await page.keyboard.press('Escape')
+
+  await page.reload()
+  await page.locator('#page').waitFor()
+  await page.route('**/v2/sources?limit=500', async (route) => {
+    await released
+    await route.continue()
+  })
+  await visit.press('Control+K')
+  await page.getByRole('combobox', { name: 'Search or go to' }).pressSequentially('cinema')
+  await page.getByRole('option', { name: 'Trace messageId "cinema"', selected: true }).waitFor()
+  await visit.press('Enter')
+  release()
+  await page.waitForURL(`**/ui/sources/${sourceId}/setup`)
+})
+
 test('the palette finds a tab of the settings', async () => {
   await using visit = await dashboard.visit('/sources')
   const { page } = visit

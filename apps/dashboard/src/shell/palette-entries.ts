@@ -1,7 +1,8 @@
 import { useMantineColorScheme } from '@mantine/core'
-import { useDestinations } from '../api/destinations.ts'
-import { useSources } from '../api/sources.ts'
-import { useTransformations } from '../api/transformations.ts'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { readingDestinations } from '../api/destinations.ts'
+import { readingSources } from '../api/sources.ts'
+import { readingTransformations } from '../api/transformations.ts'
 import { isPartOf } from '../components/part-of.ts'
 import { paletteTexts } from '../texts.ts'
 import type { IconName } from './icon.tsx'
@@ -32,18 +33,34 @@ interface Resource {
   readonly name: string
 }
 
+/** Key of the first entry for any text: it comes first where nothing matches. */
+export const ANY_TEXT_KEY = 'trace'
+
+export interface PaletteEntries {
+  readonly entries: readonly PaletteEntry[]
+  /** The server has not answered for these words, and has not failed. */
+  readonly isSearching: boolean
+}
+
 /**
- * Entries that match the words: pages, actions, resources; then entries for any text.
+ * Entries that match the words: pages, actions, resources; then entries for any text. Resources of the last answer stay
+ * until the next.
  *
  * @param asked the words after a short pause, which the server searches.
  */
-export function usePaletteEntries(words: string, asked: string, onKeys: () => void): readonly PaletteEntry[] {
+export function usePaletteEntries(words: string, asked: string, onKeys: () => void): PaletteEntries {
   const { setColorScheme } = useMantineColorScheme()
   const query = asked === '' ? {} : { q: asked }
+  const sources = useQuery({ ...readingSources(query), placeholderData: keepPreviousData })
+  const destinations = useQuery({ ...readingDestinations(query), placeholderData: keepPreviousData })
+  const transformations = useQuery({ ...readingTransformations(query), placeholderData: keepPreviousData })
+  const isSearching =
+    words !== asked ||
+    [sources, destinations, transformations].some(({ isPending, isPlaceholderData }) => isPending || isPlaceholderData)
   const found = [
-    { kind: 'Source', icon: 'source', path: '/sources/$id', list: useSources(query).data },
-    { kind: 'Destination', icon: 'destination', path: '/destinations/$id', list: useDestinations(query).data },
-    { kind: 'Transformation', icon: 'code', path: '/transformations/$id', list: useTransformations(query).data },
+    { kind: 'Source', icon: 'source', path: '/sources/$id', list: sources.data },
+    { kind: 'Destination', icon: 'destination', path: '/destinations/$id', list: destinations.data },
+    { kind: 'Transformation', icon: 'code', path: '/transformations/$id', list: transformations.data },
   ] as const
 
   const pages: PaletteEntry[] = SECTIONS.filter(({ text }) => isPartOf(words, text)).map(({ path, text, icon }) => ({
@@ -73,7 +90,7 @@ export function usePaletteEntries(words: string, asked: string, onKeys: () => vo
     { key: 'dark', text: 'Dark theme', kind: 'Action', icon: 'moon', run: () => setColorScheme('dark') } as const,
     { key: 'keys', text: 'Show keyboard shortcuts', kind: 'Action', icon: 'menu', run: onKeys } as const,
   ].filter(({ text }) => isPartOf(words, text))
-  if (words === '') return [...pages, ...actions, ...more]
+  if (words === '') return { entries: [...pages, ...actions, ...more], isSearching }
 
   const resources: PaletteEntry[] = found.flatMap(({ kind, icon, path, list }) =>
     ((list ?? []) as readonly Resource[])
@@ -83,7 +100,7 @@ export function usePaletteEntries(words: string, asked: string, onKeys: () => vo
   )
   const anyText: PaletteEntry[] = [
     {
-      key: 'trace',
+      key: ANY_TEXT_KEY,
       text: paletteTexts.traceMessage(words),
       kind: 'Event',
       icon: 'events',
@@ -100,5 +117,5 @@ export function usePaletteEntries(words: string, asked: string, onKeys: () => vo
     },
   ]
   // If no other entry matches, this comes first: the user can paste and press Enter.
-  return [...resources, ...pages, ...tabs, ...actions, ...more, ...anyText]
+  return { entries: [...resources, ...pages, ...tabs, ...actions, ...more, ...anyText], isSearching }
 }

@@ -5,7 +5,7 @@ import { type KeyboardEvent, useEffect, useId, useState } from 'react'
 import { takeHeldKeys } from './held-keys.ts'
 import { Icon } from './icon.tsx'
 import styles from './palette.module.css'
-import { type PaletteEntry, usePaletteEntries } from './palette-entries.ts'
+import { ANY_TEXT_KEY, type PaletteEntry, usePaletteEntries } from './palette-entries.ts'
 
 /** Short enough to feel immediate, long enough to avoid a request for each letter. */
 const PAUSE_MS = 120
@@ -22,8 +22,10 @@ export function Palette({ onClose, onKeys }: PaletteProps) {
   const [chosen, setChosen] = useState(0)
   const router = useRouter()
   const listId = useId()
-  const entries = usePaletteEntries(written.trim(), asked, onKeys)
+  const { entries, isSearching } = usePaletteEntries(written.trim(), asked, onKeys)
   const at = Math.min(chosen, entries.length - 1)
+  // Nothing else matches yet. Before the server answers, Enter must not take "cinema" for a messageId.
+  const mustWait = isSearching && chosen === 0 && entries[0]?.key === ANY_TEXT_KEY
 
   const run = (index: number) => {
     const entry = entries[index]
@@ -38,14 +40,14 @@ export function Palette({ onClose, onKeys }: PaletteProps) {
     if (held.text !== '') setWritten((before) => before + held.text)
     setEntered(held.isEntered)
   }
-  // biome-ignore lint/correctness/useExhaustiveDependencies: once, with the entries of what was held
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once, with the entries of that moment
   useEffect(() => {
-    if (isEntered) run(at)
-  }, [isEntered])
+    if (isEntered && !mustWait) run(at)
+  }, [isEntered, mustWait])
   const onKeyDown = (event: KeyboardEvent) => {
     const step = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0
     if (step !== 0) setChosen((at + step + entries.length) % Math.max(entries.length, 1))
-    else if (event.key === 'Enter') run(at)
+    else if (event.key === 'Enter') setEntered(true)
     else return
     event.preventDefault()
   }
@@ -79,6 +81,7 @@ export function Palette({ onClose, onKeys }: PaletteProps) {
           onChange={({ currentTarget }) => {
             setWritten(currentTarget.value)
             setChosen(0)
+            setEntered(false)
           }}
           onKeyDown={onKeyDown}
         />
