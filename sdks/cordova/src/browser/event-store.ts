@@ -214,7 +214,7 @@ export function newEventStore(
           goesOn = done.has(row.id) || visitor(row)
           return goesOn
         }
-        await attempt(async () => database?.visit(visitEach, from))
+        if (database) await attempt(() => database!.visit(visitEach, from))
         if (goesOn) memory.every((row) => row.id < from || visitEach(row))
       }),
 

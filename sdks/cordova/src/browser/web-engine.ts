@@ -40,8 +40,8 @@ export interface WebEngineOptions extends SenderPage {
 }
 
 export interface TabLocks {
-  /** Runs the work under a lock. @param waitMs how long to wait for it, 0: not at all. @returns 'busy' without it. */
-  hold<T>(lock: 'drain' | 'start', waitMs: number, work: () => Promise<T>): Promise<T | 'busy'>
+  /** Runs the work under a lock. @param waitMs how long to wait for it, 0: not at all. @returns undefined without it. */
+  hold<T>(lock: 'drain' | 'start', waitMs: number, work: () => Promise<T>): Promise<T | undefined>
 }
 
 export interface Tabs {
@@ -137,7 +137,7 @@ export function webEngine(options: WebEngineOptions): WebEngine {
 
   const underLock = async (force: boolean): Promise<End & { sent?: number }> => {
     const end = locks ? await locks.hold('drain', force ? LOCK_WAIT_MS : 0, sender.drain) : await sender.drain()
-    return end === 'busy' ? { outcome: 'BUSY' } : end
+    return end || { outcome: 'BUSY' }
   }
 
   /** The last batch, from memory and plain: nothing may be awaited before it is under way. */
