@@ -1,4 +1,4 @@
-import type { DeadLetterRow, DurationCounts, JobPart, JourneyWrite, Lane, Scope } from '@millrace/delivery'
+import type { DeadLetterRow, DurationCounts, JobPart, JourneyWrite, LaneStatus, Scope } from '@millrace/delivery'
 import type { OffsetRange } from '@millrace/log'
 import type { Waiting } from '@millrace/wording'
 import type { DeliveryCounts } from '../delivery/delivery-metrics.ts'
@@ -24,7 +24,7 @@ export interface PartitionNeeds {
 /** The state of a destination in one shard. */
 export interface ShardState {
   readonly destinationId: string
-  readonly state: Lane['outage']['state']
+  readonly state: LaneStatus['outageState']
   /** Answer or status of the last failure; undefined if there was none. */
   readonly failure: string | undefined
   /** Ready, or not taken from the log yet. */
