@@ -214,9 +214,9 @@ export class ControlPlane implements AsyncDisposable {
     return carriesSession(headers, this.options.port)
   }
 
-  /** Whether the author of a request is still authorised; for long answers. */
-  isCurrent(actor: Actor): boolean {
-    return this.#authentication.isCurrent(actor)
+  /** The author of an earlier moment as of now; undefined if no longer authorised. For long bodies and answers. */
+  current(actor: Actor): Actor | undefined {
+    return this.#authentication.current(actor)
   }
 
   /**
