@@ -4,13 +4,15 @@ import {
   PostgresDeliveryStore,
   type PostgresDeliveryStoreOptions,
   PostgresStoredDuplicates,
+  type SpansWrite,
+  writeConfigurationSpans,
 } from '@millrace/delivery/postgres'
 import { DestinationRegistry } from '@millrace/destinations'
 import type { Dedup, Offset } from '@millrace/log'
 import { KafkaEventLog } from '@millrace/log/kafka'
 import { brokerOfRun } from '@millrace/log/testing/test-run'
 import { DeliveryMetrics } from '@millrace/pipeline'
-import { LogScan, OwnedMarks, OwnedShards, ShardJobs, type ShardLease } from '@millrace/pipeline/cluster'
+import { LogScan, OwnedMarks, OwnedShards, ShardJobs, type ShardLease, Spans } from '@millrace/pipeline/cluster'
 import { destinationOf, recordOf, tracks } from '@millrace/pipeline/testing/pipeline-under-test'
 import { Sink } from '@millrace/pipeline/testing/sink'
 import { leaseSchema, migrate, type PostgresPool } from '@millrace/postgres'
@@ -143,14 +145,10 @@ export class ShardsUnderTest implements AsyncDisposable {
       }),
       faults,
     })
-    const connections = [...self.#configuration().connections.values()]
-    const put = connections.flatMap(({ id, sourceId, destinationId }, home) =>
-      [home, home + log.homes].map((partition) => {
-        const of = { kind: 'connection' as const, resource: id, sourceId, destinationId }
-        return { ...of, partition, fromOffset: 0, toOffset: null }
-      }),
-    )
-    await self.store.spans.write({ put, remove: [] })
+    const configuration = self.#configuration()
+    const ends = await log.readEnds()
+    const changeOf: SpansWrite['changeOf'] = (all) => new Spans(log, all).reconcile({ configuration, ends })
+    await engines.pool.write((queries) => writeConfigurationSpans(queries, { revision: 1, ends, changeOf }))
     return self
   }
 
@@ -227,8 +225,9 @@ export class ShardsUnderTest implements AsyncDisposable {
       selection: { ...all, sourceIds: ['s0'], from: 0, to: Date.now() + HOUR_MS, ends },
     })
     return async () => {
+      const areAtEnd = (await jobs.get(id))!.parts.every(({ isAtEnd }) => isAtEnd)
       const underWay = await jobs.replayingEvents({ jobId: id, partitions: [...ends.keys()] })
-      return underWay.length === 0 && (await jobs.get(id))!.parts.every(({ isAtEnd }) => isAtEnd)
+      return areAtEnd && underWay.length === 0
     }
   }
 

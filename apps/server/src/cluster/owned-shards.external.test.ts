@@ -1,0 +1,72 @@
+import type { ShardLease } from '@millrace/pipeline/cluster'
+import { expect, test } from 'vitest'
+import { accept, changed, EnginesUnderTest, ShardsUnderTest } from './testing/shards-under-test.ts'
+
+/* Shards over a real broker and a real Postgres, of which one call fails or waits. The test holds the leases by hand. */
+
+test('a replay whose events cannot be read at a takeover goes on when they can', async () => {
+  let failures = 0
+  await using engines = await EnginesUnderTest.start('resumed')
+  await using shards = await ShardsUnderTest.start(engines, {
+    store: ({ jobs }) => ({
+      jobs: changed(jobs, {
+        async replayingEvents(of) {
+          if (failures-- > 0) throw new Error('Postgres does not answer')
+          return jobs.replayingEvents(of)
+        },
+      }),
+    }),
+  })
+  const first = await startWithEvents(shards)
+  shards.sink.answer = () => 'hang'
+  const isDone = await shards.replay()
+  await expect.poll(() => shards.sink.held).toBe(3)
+  await shards.owned.stop(first)
+
+  failures = 1
+  shards.sink.release()
+  await shards.start()
+  await expect.poll(isDone).toBe(true)
+  expect(failures).toBeLessThan(1)
+})
+
+test('a replay that begins while its shard is given back goes on at the next owner only', async () => {
+  const reading = Promise.withResolvers<void>()
+  let isHeld = false
+  const begun: string[] = []
+  await using engines = await EnginesUnderTest.start('halted')
+  await using shards = await ShardsUnderTest.start(engines, {
+    store: ({ jobs }) => ({
+      jobs: changed(jobs, {
+        async replayingEvents(of) {
+          isHeld = true
+          await reading.promise
+          return jobs.replayingEvents(of)
+        },
+        change(of) {
+          begun.push(of.id)
+          return jobs.change(of)
+        },
+      }),
+    }),
+  })
+  using _ = { [Symbol.dispose]: reading.resolve }
+  const first = await startWithEvents(shards)
+  const isDone = await shards.replay()
+  await expect.poll(() => isHeld).toBe(true)
+  await shards.owned.stop(first)
+  reading.resolve()
+  await shards.start()
+  await expect.poll(isDone).toBe(true)
+  expect(begun).toHaveLength(1)
+  expect(shards.sink.messageIds).toEqual(['m-0', 'm-1', 'm-2', 'm-0', 'm-1', 'm-2'])
+})
+
+/** Begins the first shard, and delivers three events. */
+async function startWithEvents(shards: ShardsUnderTest): Promise<ShardLease> {
+  const lease = await shards.start()
+  await accept(shards.log, 0, 3)
+  await expect.poll(() => shards.sink.arrivals.length).toBe(3)
+  await shards.store.flush()
+  return lease
+}
