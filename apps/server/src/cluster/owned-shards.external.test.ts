@@ -4,6 +4,8 @@ import { accept, changed, EnginesUnderTest, ShardsUnderTest } from './testing/sh
 
 /* Shards over a real broker and a real Postgres, of which one call fails or waits. The test holds the leases by hand. */
 
+const WINDOW = { windowMs: 60_000 }
+
 test('a replay whose events cannot be read at a takeover goes on when they can', async () => {
   let failures = 0
   await using engines = await EnginesUnderTest.start('resumed')
@@ -60,6 +62,34 @@ test('a replay that begins while its shard is given back goes on at the next own
   await expect.poll(isDone).toBe(true)
   expect(begun).toHaveLength(1)
   expect(shards.sink.messageIds).toEqual(['m-0', 'm-1', 'm-2', 'm-0', 'm-1', 'm-2'])
+})
+
+test('a shard whose replay waits for a deduplication that stands still is given back', async () => {
+  let isBroken = false
+  await using engines = await EnginesUnderTest.start('given_back')
+  await using shards = await ShardsUnderTest.start(engines, {
+    log: (log) => ({
+      async readRules(...of) {
+        if (isBroken) throw new Error('the leader does not answer')
+        return log.readRules(...of)
+      },
+    }),
+  })
+  using _ = {
+    [Symbol.dispose]() {
+      isBroken = false
+    },
+  }
+  const lease = await shards.start()
+  isBroken = true
+  await accept(shards.log, 0, 1, WINDOW)
+  await shards.replay()
+  await expect.poll(() => shards.waitingReplays).toBe(1)
+  let isGivenBack = false
+  void shards.owned.stop(lease).then(() => {
+    isGivenBack = true
+  })
+  await expect.poll(() => isGivenBack).toBe(true)
 })
 
 /** Begins the first shard, and delivers three events. */
