@@ -1,4 +1,5 @@
 import type { ShardLease } from '@millrace/pipeline/cluster'
+import { systemClock } from '@millrace/std'
 import { expect, test } from 'vitest'
 import { accept, changed, EnginesUnderTest, ShardsUnderTest } from './testing/shards-under-test.ts'
 
@@ -90,6 +91,27 @@ test('a shard whose replay waits for a deduplication that stands still is given 
     isGivenBack = true
   })
   await expect.poll(() => isGivenBack).toBe(true)
+})
+
+test('a partition that cannot be read holds up no other one whose waiting events must be kept', async () => {
+  const retentionMs = 60_000
+  // For this process, all records are older than half of the retention.
+  const clock = { ...systemClock, now: () => Date.now() + retentionMs / 2 + 1_000 }
+  await using engines = await EnginesUnderTest.start('kept', { partitions: 2, retentionMs, clock })
+  await using shards = await ShardsUnderTest.start(engines, {
+    log: (log) => ({
+      async oldestUnit(partition) {
+        if (partition === 0) throw new Error('the leader does not answer')
+        return log.oldestUnit(partition)
+      },
+    }),
+  })
+  shards.sink.answer = () => 503
+  for (const home of [0, 1]) {
+    await shards.start(home)
+    await accept(shards.log, home, 1)
+  }
+  await expect.poll(() => shards.store.backlog.keptRanges()).toEqual([{ partition: 1, from: 0, to: 1 }])
 })
 
 /** Begins the first shard, and delivers three events. */
