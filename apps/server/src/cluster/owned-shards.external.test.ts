@@ -114,6 +114,45 @@ test('a partition that cannot be read holds up no other one whose waiting events
   await expect.poll(() => shards.store.backlog.keptRanges()).toEqual([{ partition: 1, from: 0, to: 1 }])
 })
 
+test.each([
+  ['is being given back', (shards: ShardsUnderTest, lease: ShardLease) => void shards.owned.stop(lease)],
+  ['delivers', () => {}],
+])('a shard that is lost while it %s begins again once its last write has ended', async (__, before) => {
+  const write = Promise.withResolvers<void>()
+  let isHeld = false
+  const end = 1
+  await using engines = await EnginesUnderTest.start('lost', { partitions: 2 })
+  await using shards = await ShardsUnderTest.start(engines, {
+    store: ({ duplicates }) => ({
+      duplicates: changed(duplicates, {
+        async write(decisions) {
+          if (decisions.some(({ positions }) => positions.some(([partition, at]) => partition === 0 && at === end))) {
+            isHeld = true
+            await write.promise
+          }
+          return duplicates.write(decisions)
+        },
+      }),
+    }),
+  })
+  using _ = { [Symbol.dispose]: write.resolve }
+  const { log, owned } = shards
+  const lease = await shards.start()
+  expect(await accept(log, 0, 1, WINDOW)).toBe(end)
+  await expect.poll(() => owned.shards[0]!.dedup.end(0)).toBe(end)
+  before(shards, lease)
+  await expect.poll(() => isHeld).toBe(true)
+  lease.lose()
+  const again = await shards.claim(0)
+  const begun = owned.start(again)
+  // As long as another one takes to begin.
+  await shards.start(1)
+  expect(owned.epochOf(0)).toBe(undefined)
+  write.resolve()
+  await begun
+  expect(owned.epochOf(0)).toBe(again.epoch)
+})
+
 /** Begins the first shard, and delivers three events. */
 async function startWithEvents(shards: ShardsUnderTest): Promise<ShardLease> {
   const lease = await shards.start()
