@@ -71,9 +71,11 @@ export class Housekeeping {
     for (const { partition, neededFrom, keptFrom: inBacklog } of needs) {
       // The log detects jumps of the clock itself, each time it is called.
       await log.retain(partition, neededFrom, logKeepMs)
-      const offset = inBacklog ?? (await log.oldest(partition))?.offset
-      if (offset !== undefined) logOldest.push({ partition, offset })
-      keptFrom.push(Math.min(offset ?? log.end(partition), neededFrom))
+      // Read first: what is appended meanwhile is not before it.
+      const end = log.end(partition)
+      const offset = inBacklog ?? (await log.oldest(partition))?.offset ?? end
+      logOldest.push({ partition, offset })
+      keptFrom.push(Math.min(offset, neededFrom))
     }
     // Spans before all stored and waiting events are no longer needed.
     await pruneSpans(keptFrom)
