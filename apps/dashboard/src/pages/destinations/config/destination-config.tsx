@@ -69,11 +69,11 @@ function SavedForm({ definition, destination }: DestinationTabProps & { readonly
         disabled={!mayEdit}
       />
       <ConfigFields
-        // Fields of several controls begin anew with what was saved, or loaded.
-        key={JSON.stringify(saved.config)}
+        key={edited.loads}
         definition={definition}
         config={written.config}
         saved={saved.config}
+        saves={edited.saves}
         faults={faults}
         destinationId={destination.id}
         disabled={!mayEdit}
