@@ -162,6 +162,26 @@ test('text that is not JSON is neither saved nor lost', async () => {
   expect((await read(id)).config.body).toEqual({ a: 12 })
 })
 
+test('a connection is not tested while a field shows text that is not JSON', async () => {
+  await using visit = await dashboard.visit('/destinations/new?type=HTTP')
+  const { page } = visit
+  const tested: unknown[] = []
+  page.on('request', (request) => {
+    if (request.url().endsWith('/test-connection')) tested.push(request.postDataJSON().config.body)
+  })
+  await page.getByRole('textbox', { name: labelled('URL') }).fill('https://api.cinema.example/in')
+  const body = page.getByLabel(labelled('Body'))
+  await body.fill('{"a": 1}')
+  await body.fill('{"a": 1')
+  const testConnection = page.getByRole('button', { name: 'Test connection' })
+  await testConnection.click()
+  await expect.poll(() => hasFocus(body)).toBe(true)
+  await body.fill('{"a": 12}')
+  await testConnection.click()
+  await page.getByText('This type has no connection test.').waitFor()
+  expect(tested).toEqual([{ a: 12 }])
+})
+
 test('a save keeps the focus in its field, and a secret header is masked in its row', async () => {
   const id = await made({ headers: [{ from: 'X-Key', to: 'key-0001', secret: true }] })
   await using visit = await dashboard.visit(`/destinations/${id}/config`)

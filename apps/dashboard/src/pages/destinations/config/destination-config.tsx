@@ -99,7 +99,12 @@ function SavedForm({ definition, destination }: DestinationTabProps & { readonly
             Save
           </Button>
         </NeedsRole>
-        <TestConnection type={destination.type} config={written.config} destinationId={destination.id} />
+        <TestConnection
+          type={destination.type}
+          config={written.config}
+          destinationId={destination.id}
+          isWhole={isWhole}
+        />
         <ApiPopover
           method="PATCH"
           path={`/v2/destinations/${destination.id}`}
