@@ -9,6 +9,7 @@ import { DataFolder, DataFolderError } from './data-folder/data-folder.ts'
 import { FAULT_EXIT_CODE, FAULT_GRACE_MS, Faults, lastLine } from './faults.ts'
 import { Front, ListenError } from './http/front.ts'
 import { newLogger, type ServerLogger } from './logger.ts'
+import { printedCommands } from './quickstart/printed-commands.ts'
 import { runQuickstart } from './quickstart/quickstart.ts'
 import { VERSION } from './version.ts'
 
@@ -125,7 +126,9 @@ async function welcome(product: Product, folder: DataFolder, hasDashboard: boole
   await makeCommandLineToken(product, folder)
   if (!settings.isQuickstartOn || !isLoopbackHost(settings.host)) return
   say('')
-  await runQuickstart({ controlPlane, delivery, baseUrl, inboxPath: inbox.path, say })
+  const { host } = settings
+  const commands = printedCommands({ baseUrl, dataDir: folder.path, host })
+  await runQuickstart({ controlPlane, delivery, baseUrl, inboxPath: inbox.path, commands, say })
 }
 
 /** Creates the command line token of this machine; readable with the data folder. @see contracts/control-plane.md §10 [D734] */

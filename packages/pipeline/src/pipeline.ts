@@ -307,6 +307,10 @@ export class Pipeline implements Shard {
     return this.#replays.take(take)
   }
 
+  async abandonTakes(jobId: string): Promise<void> {
+    this.#replays.abandonTakes(jobId)
+  }
+
   async resumeReplayed(waits: readonly JourneyWrite[]): Promise<void> {
     this.#replays.resume(waits)
   }

@@ -65,7 +65,7 @@ async function send(
     say(`  ${paint('bold', eventTitle(event))}  messageId ${oneLine(messageIds[i]!)}`)
   }
   if (events.length > shown.length) say(`  and ${(events.length - shown.length).toLocaleString('en-US')} more`)
-  if (messageIds[0] !== undefined) say(`Trace it: npm run millrace -- trace ${shellWord(messageIds[0])}`)
+  if (messageIds[0] !== undefined) say(`Trace it: ${api.commandLine('trace', messageIds[0])}`)
 }
 
 async function eventsOf(type: string | undefined, name: string | undefined, options: SendOptions, io: CommandIo) {
@@ -86,10 +86,4 @@ async function findSource(api: ServerApi, wanted: string | undefined): Promise<S
     if (!(error instanceof CommandError)) throw error
     throw new CommandError(`${api.url} has no source "Quickstart": use --source or --write-key.`, error.advice)
   })
-}
-
-/** Quotes a text as one shell word. */
-function shellWord(text: string): string {
-  const plain = oneLine(text, 4_000)
-  return /^[\w.:@/+-]+$/.test(plain) ? plain : `'${plain.replaceAll("'", "'\\''")}'`
 }
