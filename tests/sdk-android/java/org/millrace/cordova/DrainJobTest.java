@@ -16,6 +16,7 @@ import org.junit.After;
 import org.junit.Before;
 import org.junit.Test;
 import org.junit.runner.RunWith;
+import org.millrace.cordova.broken.Handler;
 import org.robolectric.RobolectricTestRunner;
 import org.robolectric.annotation.Config;
 import org.robolectric.shadows.ShadowLog;
@@ -155,6 +156,15 @@ public final class DrainJobTest {
     device.open();
     device.push("A");
     device.putState("settings", "{\"writeKey\":");
+    device.kill();
+    assertFalse(runJob());
+  }
+
+  @Test
+  public void anErrorOfTheHttpStackEndsTheJob() throws Exception {
+    Handler.install();
+    device.open("dataPlaneUrl", "broken://headers");
+    device.push("A");
     device.kill();
     assertFalse(runJob());
   }

@@ -172,7 +172,7 @@ final class Engine implements Lifecycle.Listener {
             }
             drains.start(
                 settings, false, (result, failure) -> end.ended(failure == null && store.count() > 0 && result.isWait()));
-          } catch (JSONException | RuntimeException failure) {
+          } catch (Throwable failure) {
             end.ended(false);
             diagnostics.threw(failure);
           }
@@ -384,7 +384,7 @@ final class Engine implements Lifecycle.Listener {
                 work.run();
               } catch (JSONException wrong) {
                 answer.failure("BAD_ARGUMENT", String.valueOf(wrong.getMessage()));
-              } catch (InterruptedException | RuntimeException failure) {
+              } catch (Throwable failure) {
                 diagnostics.threw(failure);
                 answer.failure("INTERNAL", String.valueOf(failure));
               }
