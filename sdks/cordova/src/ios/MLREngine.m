@@ -140,6 +140,10 @@ static void rested(void *host) {
   [_facts watch:^{
     [weakSelf changed];
   }];
+  [NSNotificationCenter.defaultCenter addObserver:self
+                                         selector:@selector(unlocked)
+                                             name:UIApplicationProtectedDataDidBecomeAvailable
+                                           object:nil];
   return self;
 }
 
@@ -221,6 +225,12 @@ static void rested(void *host) {
 
 - (void)request:(uint64_t)request wasAnswered:(const mlr_answer *)answer {
   mlr_answered(_core, request, answer);
+}
+
+- (void)unlocked {
+  dispatch_async(_queue, ^{
+    mlr_unlocked(self->_core);
+  });
 }
 
 - (void)changed {

@@ -120,6 +120,16 @@ public final class DrainJobTest {
   }
 
   @Test
+  public void aGuardThatCannotBeReadKeepsTheJobFromSending() throws Exception {
+    device.open();
+    device.push("A");
+    device.kill();
+    device.closeGuard();
+    assertFalse(runJob());
+    assertEquals(0, device.server.takeBatches().size());
+  }
+
+  @Test
   public void withoutConsentTheJobSendsNothingThatAnEarlierRunLeft() throws Exception {
     device.open();
     device.push("A");
