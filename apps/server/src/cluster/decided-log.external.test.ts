@@ -27,7 +27,11 @@ test.each([
     const selection = { ...all, sourceIds: ['s0'], from: 0, to: Date.now() + 60_000, ends: [end, 0] }
     const found: string[] = []
     for (let place = { offset, index: 0 }, isAtEnd = false; !isAtEnd; ) {
-      const step = await scan.next({ partition: 0, selection, destinationId: 'd1' }, place, new AbortController().signal)
+      const step = await scan.next(
+        { partition: 0, selection, destinationId: 'd1' },
+        place,
+        new AbortController().signal,
+      )
       expect(step.next.offset).toBeLessThanOrEqual(decidedTo)
       found.push(...step.found.map((each) => `${each.offset} ${each.index}`))
       place = step.next

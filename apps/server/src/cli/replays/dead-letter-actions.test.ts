@@ -102,18 +102,21 @@ test('no destination of that name: nothing is sent', async () => {
   expect(made(server)).toEqual([])
 })
 
-test.each(['failed', 'cancelled', 'paused'])('a count that is %s is told as no number, and nothing is asked', async (state) => {
-  const { server, env } = await serverWith({ dryRun: true, state, matched: null })
-  await using _ = server
-  for (const more of [['--dry-run'], []]) {
-    const given = { isTerminal: true, stdin: typed('y\n') }
-    const { code, out, err } = await run(['dead-letters', 'discard', '--all', ...more], env, given)
-    expect({ code, out }).toEqual({ code: 1, out: '' })
-    expect(err).toContain(`The count is ${state}.`)
-    expect(err).not.toContain('[y/N]')
-  }
-  expect(made(server).map(({ body }) => JSON.parse(body).dryRun)).toEqual([true, true])
-})
+test.each(['failed', 'cancelled', 'paused'])(
+  'a count that is %s is told as no number, and nothing is asked',
+  async (state) => {
+    const { server, env } = await serverWith({ dryRun: true, state, matched: null })
+    await using _ = server
+    for (const more of [['--dry-run'], []]) {
+      const given = { isTerminal: true, stdin: typed('y\n') }
+      const { code, out, err } = await run(['dead-letters', 'discard', '--all', ...more], env, given)
+      expect({ code, out }).toEqual({ code: 1, out: '' })
+      expect(err).toContain(`The count is ${state}.`)
+      expect(err).not.toContain('[y/N]')
+    }
+    expect(made(server).map(({ body }) => JSON.parse(body).dryRun)).toEqual([true, true])
+  },
+)
 
 test.each([
   [['replay', LETTER], `POST /v2/dead-letters/${LETTER}/replay`, 'finished, 5,120 of 5,120 delivered'],
@@ -122,7 +125,10 @@ test.each([
   [['discard', LETTER, 'x'], 'POST /v2/dead-letters/discard', 'finished, 5,120 of 5,120 discarded\n'],
   [['discard', '--all'], 'POST /v2/dead-letters/discard', 'finished, 5,120 of 5,120 discarded\n'],
 ])('dead-letters %j --yes calls %s', async (args, call, out) => {
-  const { server, env } = await serverWith({ ...DONE, ...(args[0] === 'discard' ? { kind: 'discard', discarded: 5120 } : {}) })
+  const { server, env } = await serverWith({
+    ...DONE,
+    ...(args[0] === 'discard' ? { kind: 'discard', discarded: 5120 } : {}),
+  })
   await using _ = server
   const result = await run(['dead-letters', ...args, '--yes'], env)
   expect(result).toMatchObject({ code: 0, err: '' })
