@@ -2,7 +2,8 @@
 #     docker build --tag millrace .
 
 FROM node:24-bookworm-slim AS build
-RUN apt-get update && apt-get install --yes --no-install-recommends binutils && rm -rf /var/lib/apt/lists/*
+# libatomic1: the Node that the project pins needs it; the Node of this image does not, and so lacks it.
+RUN apt-get update && apt-get install --yes --no-install-recommends binutils libatomic1 && rm -rf /var/lib/apt/lists/*
 WORKDIR /source
 COPY . .
 RUN sh scripts/image/lay-out.sh /millrace

@@ -33,6 +33,30 @@ test('J10: a token is made in 4 clicks, is shown once, works, and only its own b
   expect(me.json.token).toMatchObject({ name: 'ci', role: 'viewer' })
 })
 
+test('Esc does not close the dialog while it creates a token, which is then shown', async () => {
+  await using visit = await dashboard.visit('/settings/account')
+  const { page } = visit
+  const held = Promise.withResolvers<void>()
+  const asked = Promise.withResolvers<void>()
+  await page.route('**/v2/access-tokens', async (route) => {
+    if (route.request().method() !== 'POST') return route.continue()
+    asked.resolve()
+    await held.promise
+    await route.continue()
+  })
+  await page.getByRole('button', { name: 'New token' }).click()
+  await page.getByLabel('Name').fill('slow')
+  await page.getByLabel('Name').press('Enter')
+  await asked.promise
+  await page.keyboard.press('Escape')
+  await page.mouse.click(5, 5)
+  held.resolve()
+  const dialog = page.getByRole('dialog', { name: 'Your new token' })
+  expect(await dialog.locator('code').textContent()).toMatch(/^mr_pat_/)
+  await dialog.getByRole('button', { name: 'I have saved it' }).click()
+  await dialog.waitFor({ state: 'detached' })
+})
+
 test('J10: a token is revoked in 4 clicks', async () => {
   const { json } = await dashboard.env.api('POST', '/v2/access-tokens', { name: 'laptop', role: 'viewer' })
   await using visit = await dashboard.visit('/')

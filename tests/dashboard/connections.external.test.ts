@@ -119,6 +119,20 @@ test('rules are moved and removed, and none at all send every event', async () =
   expect(await rules()).toBe(undefined)
 })
 
+test('a save keeps the focus in the field of a rule', async () => {
+  const conditions = [{ path: 'properties.value', operator: 'equals', value: 1 }]
+  await api('PATCH', `/v2/connections/${connectionId}`, { rules: { list: [{ action: 'deny', conditions }] } })
+  await using visit = await dashboard.visit(`/connections/${connectionId}`)
+  const { page } = visit
+  const value = page.getByRole('textbox', { name: 'Value of condition 1' })
+  // The server answers with the number 7.
+  await value.fill('07')
+  await value.press('Enter')
+  await page.getByText('Saved. The rules apply to the next event.').waitFor()
+  expect((await rules()).list[0].conditions[0].value).toBe(7)
+  expect(await value.evaluate((element) => element.matches(':focus'))).toBe(true)
+})
+
 test('what somebody else saved meanwhile is not written over', async () => {
   await api('PATCH', `/v2/connections/${connectionId}`, { rules: { list: [{ action: 'deny', types: ['page'] }] } })
   await using visit = await dashboard.visit(`/connections/${connectionId}`)

@@ -92,6 +92,52 @@ test('axe finds nothing and nothing scrolls sideways, light and wide or dark and
   expect(await visit.flaws()).toEqual([])
 })
 
+test('the box in the head selects all that match, and says so', async () => {
+  await using visit = await dashboard.visit('/dead-letters')
+  const { page } = visit
+  const letters = page.getByRole('table', { name: 'Dead letters' })
+  await letters.getByRole('checkbox', { name: 'Select all that match the filters' }).check()
+  // More than the 100 that are loaded.
+  await page.getByRole('button', { name: /^Send all 2\d\d again$/ }).waitFor()
+  await page.waitForURL(/sel=all/)
+})
+
+test('a count that fails says why, and can be started again', async () => {
+  await using visit = await dashboard.visit('/dead-letters')
+  const { page } = visit
+  const dialog = page.getByRole('dialog', { name: 'Discard' })
+  const discard = page.getByRole('button', { name: /^Discard all/ })
+  const retry = dialog.getByRole('button', { name: 'Retry' })
+  const isCounting = () => dialog.getByText('Counting …').isVisible()
+
+  // The dry run does not start.
+  dashboard.proxy.fate = (path, method) => (method === 'POST' && path.includes('/dead-letters/') ? 503 : 'pass')
+  await discard.click()
+  await dialog.getByText(/^The server could not answer \(503\)/).waitFor()
+  expect(await isCounting()).toBe(false)
+
+  // It starts, and cannot be read.
+  dashboard.proxy.fate = (path) => (path.includes('/v2/replays/') ? 503 : 'pass')
+  await retry.click()
+  await dialog.getByText(/^The server could not answer \(503\)/).waitFor()
+  expect(await isCounting()).toBe(false)
+
+  // It is cancelled before it has counted.
+  await page.route('**/v2/replays/*', async (route) => {
+    const response = await route.fetch()
+    const { replay } = await response.json()
+    await route.fulfill({ response, json: { replay: { ...replay, state: 'cancelled', matched: null } } })
+  })
+  dashboard.proxy.fate = () => 'pass'
+  await retry.click()
+  await dialog.getByText('Not counted: cancelled.').waitFor()
+  expect(await isCounting()).toBe(false)
+
+  await page.unroute('**/v2/replays/*')
+  await retry.click()
+  await dialog.getByText(/^Discard \d+ events of .*\? They will not be sent\.$/).waitFor()
+})
+
 test('J7: all dead letters of one reason are sent again by at most five clicks, after they were counted', async () => {
   isUp = true
   await using visit = await dashboard.visit('/')

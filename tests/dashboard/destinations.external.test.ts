@@ -1,4 +1,5 @@
 import type { SourceMade } from '@millrace/dev-env'
+import type { Locator } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Dashboard, IS_FULL } from './browser.ts'
 
@@ -84,6 +85,8 @@ test('J5: a new destination is tried with a real event, and then enabled, in 8 c
   expect(json.destinations.find(({ name }: { name: string }) => name === 'Ticket hook').enabled).toBe(true)
 })
 
+const hasFocus = (field: Locator) => field.evaluate((element) => element.matches(':focus'))
+
 /** The whole label, whether the field is required or not. */
 const labelled = (text: string) => new RegExp(`^${text}( \\*)?$`)
 
@@ -157,6 +160,62 @@ test('text that is not JSON is neither saved nor lost', async () => {
   await page.getByText('Saved.').waitFor()
   expect(saves).toEqual([{ a: 12 }])
   expect((await read(id)).config.body).toEqual({ a: 12 })
+})
+
+test('a connection is not tested while a field shows text that is not JSON', async () => {
+  await using visit = await dashboard.visit('/destinations/new?type=HTTP')
+  const { page } = visit
+  const tested: unknown[] = []
+  page.on('request', (request) => {
+    if (request.url().endsWith('/test-connection')) tested.push(request.postDataJSON().config.body)
+  })
+  await page.getByRole('textbox', { name: labelled('URL') }).fill('https://api.cinema.example/in')
+  const body = page.getByLabel(labelled('Body'))
+  await body.fill('{"a": 1}')
+  await body.fill('{"a": 1')
+  const testConnection = page.getByRole('button', { name: 'Test connection' })
+  await testConnection.click()
+  await expect.poll(() => hasFocus(body)).toBe(true)
+  await body.fill('{"a": 12}')
+  await testConnection.click()
+  await page.getByText('This type has no connection test.').waitFor()
+  expect(tested).toEqual([{ a: 12 }])
+})
+
+test('a save keeps the focus in its field, and a secret header is masked in its row', async () => {
+  const id = await made({ headers: [{ from: 'X-Key', to: 'key-0001', secret: true }] })
+  await using visit = await dashboard.visit(`/destinations/${id}/config`)
+  const { page } = visit
+  const url = page.getByRole('textbox', { name: labelled('URL') })
+  await url.fill(`${dashboard.env.sink.url}/again`)
+  await url.press('Enter')
+  await page.getByText('Saved.', { exact: true }).waitFor()
+  expect(await hasFocus(url)).toBe(true)
+  const value = page.getByRole('textbox', { name: 'Value 1' })
+  await value.fill('key-0002')
+  await value.press('Enter')
+  await expect.poll(() => value.inputValue()).toBe('')
+  expect(await value.getAttribute('placeholder')).toBe('Saved. Type to replace.')
+  expect(await hasFocus(value)).toBe(true)
+})
+
+test('a save keeps the focus in the form of a catalog type', async () => {
+  const config = {
+    accountSID: 'AC0123',
+    apiKeySID: 'SK0123',
+    apiKeySecret: 'secret-of-twilio',
+    subscriptions: [{ action: 'sendMessage', trigger: 'type = "identify"', base: 'default' }],
+  }
+  const body = { name: 'Focus', type: 'CATALOG_TWILIO_MESSAGING', config }
+  const { id } = (await api('POST', '/v2/destinations', body)).json.destination
+  await using visit = await dashboard.visit(`/destinations/${id}/config`)
+  const { page } = visit
+  const account = page.getByRole('textbox', { name: labelled('Twilio Account SID') })
+  await account.fill('AC0456')
+  await account.press('Enter')
+  await page.getByText('Saved.', { exact: true }).waitFor()
+  expect((await read(id)).config.accountSID).toBe('AC0456')
+  expect(await hasFocus(account)).toBe(true)
 })
 
 test('your own Enable is no change by someone else, and what is typed during a save is kept', async () => {

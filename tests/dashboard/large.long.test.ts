@@ -159,7 +159,7 @@ test('100,000 dead letters: one cause at twenty destinations is one row, loaded 
   await scrollDownTo(299, letters)
   await expectFewInDocument(letters)
   await page.evaluate('scrollTo(0, 0)')
-  await letters.getByRole('checkbox', { name: 'Select all loaded rows' }).check()
+  await letters.getByRole('checkbox', { name: 'Select all that match the filters' }).check()
   await page.getByRole('button', { name: 'Send all 100,000 again' }).waitFor()
   await page.reload()
   await page.getByRole('button', { name: 'Send all 100,000 again' }).waitFor()

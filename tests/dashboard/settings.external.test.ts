@@ -57,6 +57,27 @@ test('a user is made, and the first token shown once; then the role is changed a
   expect(json.users.map(({ email }: { email: string }) => email)).not.toContain('ada@cinema.example')
 })
 
+test('Esc does not close the dialog while it creates a user, whose token is then shown', async () => {
+  await using visit = await dashboard.visit('/settings/users')
+  const { page } = visit
+  const held = Promise.withResolvers<void>()
+  const asked = Promise.withResolvers<void>()
+  await page.route('**/v2/users', async (route) => {
+    if (route.request().method() !== 'POST') return route.continue()
+    asked.resolve()
+    await held.promise
+    await route.continue()
+  })
+  await page.getByRole('button', { name: 'New user' }).click()
+  await page.getByLabel('E-mail').fill('slow@cinema.example')
+  await page.getByLabel('E-mail').press('Enter')
+  await asked.promise
+  await page.keyboard.press('Escape')
+  held.resolve()
+  const dialog = page.getByRole('dialog', { name: 'The first token of slow@cinema.example' })
+  expect(await dialog.locator('code').textContent()).toMatch(/^mr_pat_/)
+})
+
 test('a refused write says why, and the dialog stays', async () => {
   await using visit = await dashboard.visit('/settings/users')
   const { page } = visit

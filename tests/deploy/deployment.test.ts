@@ -54,6 +54,19 @@ describe.each([
   })
 })
 
+test('Kubernetes sets no variable that reads like a setting', () => {
+  const pods = podTemplates()
+  expect(pods.length).toBeGreaterThan(4)
+  expect(pods.map(({ pod }) => pod.enableServiceLinks)).toEqual(pods.map(() => false))
+})
+
+test('the Node that the project pins finds its library in both stages of the image', () => {
+  const installing = textOf('Dockerfile')
+    .split('\n')
+    .filter((line) => line.includes('apt-get install'))
+  expect(installing.map((line) => line.includes('libatomic1'))).toEqual([true, true])
+})
+
 test('compose: two gateways, three brokers, and every process waits for the migration', () => {
   const { services } = compose()
   expect([services.gateway.deploy.replicas, services.catalog.deploy]).toEqual([2, undefined])

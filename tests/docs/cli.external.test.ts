@@ -20,7 +20,7 @@ beforeAll(async () => {
   const startedAt = Date.now()
   const settings = { MILLRACE_PORT: '0', MILLRACE_MIN_FREE_DISK_MB: '0', MILLRACE_LOG_LEVEL: 'error' }
   server = await ServerProcess.start({ ...settings, MILLRACE_DATA_DIR: path.join(folder, 'data') })
-  await server.printed(/trace hello-1\n/)
+  await server.printed(/trace hello-1.*\n/)
   await makeOldHook()
   shown = new ShownOutput({ url: server.url, folder, startedAt, writeKeys: await writeKeys() })
 }, 30_000)

@@ -65,6 +65,9 @@ export class ShownOutput {
         .replaceAll(url, 'http://127.0.0.1:8080')
         .replaceAll(new URL(url).host, '127.0.0.1:8080')
         .replaceAll(`${folder}/`, '')
+        // A server with these two needs neither.
+        .replace('MILLRACE_DATA_DIR=data npm', 'npm')
+        .replace('trace hello-1 --url http://127.0.0.1:8080', 'trace hello-1')
         .replace(/mr_pat_\w{40}/g, (token) => this.#name(token, TOKENS))
         .replace(/\b\w{27}\b/g, (word) => (writeKeys.includes(word) ? WRITE_KEY : word))
         .replace(/(schema API: user: admin password: )\S{32}/, `$1${PASSWORD}`)

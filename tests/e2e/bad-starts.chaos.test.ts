@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { mkdtempDisposable } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -33,7 +33,7 @@ test('every wrong setting is named with what was given and what is allowed, and 
   expect([...folderBytes(folder.path).keys()]).toEqual([])
 })
 
-test('a port in use', async () => {
+test('a port in use; the start on another port is still the first', async () => {
   await using folder = await newFolder()
   const other = createServer()
   await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
@@ -41,6 +41,11 @@ test('a port in use', async () => {
   const failure = await failedStart({ ...PLAIN, MILLRACE_DATA_DIR: folder.path, MILLRACE_PORT: String(port) })
   other.close()
   expect(failure).toMatch(new RegExp(`^Millrace cannot start: port ${port} .*in use.*MILLRACE_PORT`))
+
+  const quickstart = { MILLRACE_QUICKSTART: 'on', MILLRACE_PORT: '0', MILLRACE_DATA_DIR: folder.path }
+  await using server = await ServerProcess.start({ ...PLAIN, ...quickstart })
+  await server.printed(/trace hello-1\n/)
+  expect(readFileSync(join(folder.path, 'cli-token'), 'utf8')).toMatch(/^mr_pat_/)
 })
 
 test('a data folder that cannot be written', async () => {

@@ -1,10 +1,12 @@
+import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { mkdtempDisposable } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { PLAIN, ServerProcess } from './server-process.ts'
 
+const ROOT = dirname(dirname(import.meta.dirname))
 const OWNER_LINE = /Millrace owner: owner@localhost token: (mr_pat_[0-9A-Za-z]{40})\n/g
 const PASSWORD_LINE = /Millrace schema API: user: admin password: (\S{32})\n/g
 const NOTHING_SET = { MILLRACE_PORT: '0', MILLRACE_MIN_FREE_DISK_MB: '0' }
@@ -15,7 +17,7 @@ describe('a first start with nothing set', async () => {
   const environment = { ...NOTHING_SET, MILLRACE_DATA_DIR: folder.path }
   await using first = await ServerProcess.start(environment)
   const [, curl] = await first.printed(/^ *(curl .*)$/m)
-  await first.printed(/trace hello-1\n/)
+  await first.printed(/trace hello-1.*\n/)
   const sent = await perform(curl!)
   await first.printed(/track +Hello .*→ Quickstart inbox +200/)
   const token = /token: (\S+)/.exec(first.stdout)![1]!
@@ -27,6 +29,8 @@ describe('a first start with nothing set', async () => {
     if (trace.json.events[0].destinations[0].outcome !== 'pending') break
     trace = await get(`${first.url}/v2/events/hello-1`, token)
   }
+  const [, traceCommand] = await first.printed(/^ *(.*trace hello-1.*)$/m)
+  const traced = inShell(traceCommand!)
   const exitCode = await first.stop()
 
   await using second = await ServerProcess.start(environment)
@@ -64,6 +68,11 @@ describe('a first start with nothing set', async () => {
   test('the printed curl command delivers', () => {
     expect(sent).toEqual({ status: 200, text: 'OK' })
     expect(trace.json.events[0].destinations[0]).toMatchObject({ outcome: 'delivered', reason: null })
+  })
+
+  test('the printed trace command works in a shell that has none of the settings', () => {
+    expect(traced.stderr).toBe('')
+    expect(traced.stdout).toContain('Quickstart inbox')
   })
 
   test('the inbox shows the newest first, and only to a token', () => {
@@ -124,7 +133,7 @@ test('with both owner variables that pair works at once, and nothing secret is p
     body: '{"name":"ci","role":"viewer"}',
   })
   const { token: other } = (await minted.json()) as { token: string }
-  await first.printed(/trace hello-1\n/)
+  await first.printed(/trace hello-1.*\n/)
   await first.stop()
   for (const output of [first.stdout, first.stderr]) {
     expect(output).not.toContain(TOKEN)
@@ -148,6 +157,12 @@ async function perform(curl: string): Promise<{ status: number; text: string }> 
   const headers = { Authorization: `Basic ${Buffer.from(user!).toString('base64')}` }
   const answer = await fetch(url!, { method: 'POST', headers, body: body! })
   return { status: answer.status, text: await answer.text() }
+}
+
+/** In the folder of Millrace, as the docs say. */
+function inShell(command: string) {
+  const env = { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '' }
+  return spawnSync('sh', ['-c', command], { cwd: ROOT, env, encoding: 'utf8' })
 }
 
 function getInbox(url: string, token: string | undefined) {

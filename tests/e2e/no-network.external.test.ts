@@ -15,7 +15,7 @@ test.skipIf(!mayUnshare)('without any network a first start accepts and delivers
   await using folder = await mkdtempDisposable(join(tmpdir(), 'millrace-no-network-'))
   const environment = { MILLRACE_PORT: '0', MILLRACE_MIN_FREE_DISK_MB: '0', MILLRACE_DATA_DIR: folder.path }
   await using server = await ServerProcess.start(environment, { within: WITHOUT_NETWORK })
-  await server.printed(/trace hello-1\n/)
+  await server.printed(/trace hello-1.*\n/)
   expect(server.stdout.match(/→ Quickstart inbox +200/g)).toHaveLength(3)
   // Of this process the server cannot be reached, so it was in a network of its own.
   await expect(fetch(`${server.url}/ready`)).rejects.toThrow()

@@ -240,6 +240,7 @@ export const deadLetterTexts = {
 } as const
 
 export const replayTexts = {
+  notCounted: (outcome: string) => `Not counted: ${outcome}.`,
   seeFailed: (count: number, isAgain: boolean) => `See the ${grouped(count)} that failed${isAgain ? ' again' : ''}`,
   empty: 'No replays yet.',
   estimate: (count: number, time: string, rate: number) =>

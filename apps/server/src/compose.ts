@@ -82,7 +82,7 @@ export async function compose(options: ComposeOptions): Promise<Product> {
       secretKey: folder.secretKey(settings.secretKey),
       registry,
       sandboxes,
-      port,
+      serverName: String(port),
     }),
   )
   const { controlPlane, callers } = control

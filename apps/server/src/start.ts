@@ -9,6 +9,7 @@ import { DataFolder, DataFolderError } from './data-folder/data-folder.ts'
 import { FAULT_EXIT_CODE, FAULT_GRACE_MS, Faults, lastLine } from './faults.ts'
 import { Front, ListenError } from './http/front.ts'
 import { newLogger, type ServerLogger } from './logger.ts'
+import { printedCommands } from './quickstart/printed-commands.ts'
 import { runQuickstart } from './quickstart/quickstart.ts'
 import { VERSION } from './version.ts'
 
@@ -121,15 +122,17 @@ async function welcome(product: Product, folder: DataFolder, hasDashboard: boole
     say('  (shown only once; set your own with SERVICE_ADMIN_USER and SERVICE_ADMIN_PASSWORD)')
     admin.confirmShown()
   }
-  await ensureCommandLineToken(product, folder)
-  if (!folder.isNew || !settings.isQuickstartOn || !isLoopbackHost(settings.host)) return
+  if (!owner.isNew) return
+  await makeCommandLineToken(product, folder)
+  if (!settings.isQuickstartOn || !isLoopbackHost(settings.host)) return
   say('')
-  await runQuickstart({ controlPlane, delivery, baseUrl, inboxPath: inbox.path, say })
+  const { host } = settings
+  const commands = printedCommands({ baseUrl, dataDir: folder.path, host })
+  await runQuickstart({ controlPlane, delivery, baseUrl, inboxPath: inbox.path, commands, say })
 }
 
 /** Creates the command line token of this machine; readable with the data folder. @see contracts/control-plane.md §10 [D734] */
-async function ensureCommandLineToken({ controlPlane }: Product, folder: DataFolder) {
-  if (!folder.isNew) return
+async function makeCommandLineToken({ controlPlane }: Product, folder: DataFolder) {
   const token = await controlPlane.newOwnerToken('command line')
   if (token !== undefined) writeFileSync(folder.file('cli-token'), `${token}\n`, { mode: 0o600, flush: true })
 }

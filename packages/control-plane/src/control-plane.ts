@@ -51,8 +51,8 @@ export interface ControlPlaneOptions {
   readonly logger: Logger
   /** Requests per minute and token; 0 means no limit. */
   readonly apiRequestsPerMinute: number
-  /** Port of the server: distinguishes the cookies of several servers on one host. */
-  readonly port: number
+  /** In the name of the cookie: distinguishes several servers of one host. */
+  readonly serverName: string
   /** Addresses and CIDR ranges of proxies whose X-Forwarded-For is trusted. */
   readonly trustedProxies: readonly string[]
 }
@@ -197,7 +197,7 @@ export class ControlPlane implements AsyncDisposable {
    * @param requestId of the answer, if it has one.
    */
   authenticate(headers: RequestHeaders, address: string, requestId: string | null = null): Promise<Actor | undefined> {
-    return this.#authentication.authenticate(claimOf(headers, this.options.port), address, requestId)
+    return this.#authentication.authenticate(claimOf(headers, this.options.serverName), address, requestId)
   }
 
   /**
@@ -211,12 +211,12 @@ export class ControlPlane implements AsyncDisposable {
 
   /** Whether a request contains one half of a session, valid or not: then it comes from the dashboard. */
   carriesSession(headers: RequestHeaders): boolean {
-    return carriesSession(headers, this.options.port)
+    return carriesSession(headers, this.options.serverName)
   }
 
-  /** Whether the author of a request is still authorised; for long answers. */
-  isCurrent(actor: Actor): boolean {
-    return this.#authentication.isCurrent(actor)
+  /** The author of an earlier moment as of now; undefined if no longer authorised. For long bodies and answers. */
+  current(actor: Actor): Actor | undefined {
+    return this.#authentication.current(actor)
   }
 
   /**

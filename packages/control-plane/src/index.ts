@@ -35,7 +35,7 @@ export {
   type WebhookConfig,
 } from './resources/source.ts'
 export { type ControlStoreOpener, NewerDatabaseError, WrongSecretKeyError } from './store/control-store.ts'
-export { destinationNames } from './store/database-look.ts'
+export { destinationNames, endSessions } from './store/database-look.ts'
 export { sqliteControlStore } from './store/sqlite-control-store.ts'
 export type { CodeLanguage, PublishedLibrary, PublishedTransformation } from './transformations/code.ts'
 export type { LogLine, LogLineBook } from './transformations/log-lines.ts'

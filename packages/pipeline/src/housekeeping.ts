@@ -66,14 +66,16 @@ export class Housekeeping {
     const writesIndex = clock.monotonic() - this.#indexWrittenAt >= HOUR_MS
     if (writesIndex) this.#indexWrittenAt = clock.monotonic()
     const needs = await needsOf(writesIndex)
+    // The partitions of an embedded log share one counter: what an empty one gets from now on is not before this.
+    const end = Math.max(...needs.map(({ partition }) => log.end(partition)))
     const logOldest: { partition: number; offset: number }[] = []
     const keptFrom: number[] = []
     for (const { partition, neededFrom, keptFrom: inBacklog } of needs) {
       // The log detects jumps of the clock itself, each time it is called.
       await log.retain(partition, neededFrom, logKeepMs)
-      const offset = inBacklog ?? (await log.oldest(partition))?.offset
-      if (offset !== undefined) logOldest.push({ partition, offset })
-      keptFrom.push(Math.min(offset ?? log.end(partition), neededFrom))
+      const offset = inBacklog ?? (await log.oldest(partition))?.offset ?? end
+      logOldest.push({ partition, offset })
+      keptFrom.push(Math.min(offset, neededFrom))
     }
     // Spans before all stored and waiting events are no longer needed.
     await pruneSpans(keptFrom)

@@ -156,7 +156,7 @@ export class Pipeline implements Shard {
 
   /** Events in calls that have no answer yet. */
   get inFlight(): number {
-    return [...this.#deliveries.byId.values()].reduce((sum, { lane }) => sum + lane.inFlight, 0)
+    return [...this.#deliveries.byId.values()].reduce((sum, { lane }) => sum + lane.status.inFlight, 0)
   }
 
   async configure(change: ConfigurationChange): Promise<Removed[]> {
@@ -242,7 +242,10 @@ export class Pipeline implements Shard {
     const untaken = await Promise.all(found.map((delivery) => delivery.untaken.count()))
     return new Map(
       found.map(({ destination, lane }, i) => {
-        return [destination.id, { waiting: lane.unfinishedCount + untaken[i]!.events, durations: lane.latency.total() }]
+        return [
+          destination.id,
+          { waiting: lane.status.unfinishedCount + untaken[i]!.events, durations: lane.latency.total() },
+        ]
       }),
     )
   }
@@ -302,6 +305,10 @@ export class Pipeline implements Shard {
 
   takeReplayed(take: ReplayedTake) {
     return this.#replays.take(take)
+  }
+
+  async abandonTakes(jobId: string): Promise<void> {
+    this.#replays.abandonTakes(jobId)
   }
 
   async resumeReplayed(waits: readonly JourneyWrite[]): Promise<void> {

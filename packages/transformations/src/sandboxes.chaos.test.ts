@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { getPriority } from 'node:os'
 import { ManualClock } from '@millrace/std'
 import { afterEach, describe, expect, test } from 'vitest'
+import type { TransformAnswer } from './fetch.ts'
 import type { Sandboxes } from './host/sandboxes.ts'
 import { closeAll, essences, open, runOf, version } from './under-test.ts'
 
@@ -60,6 +61,33 @@ describe('sandboxes', () => {
     expect(await count(transformations, 'a')).toEqual([{ n: 1 }])
   })
 
+  test.skipIf(process.platform !== 'linux')(
+    'one that begins again after its process was killed counts, and is closed when it is idle',
+    async () => {
+      const clock = new ManualClock(0)
+      const asked = Promise.withResolvers<void>()
+      const answer = Promise.withResolvers<TransformAnswer>()
+      const fetch = () => {
+        asked.resolve()
+        return answer.promise
+      }
+      const transformations = open({ clock, fetch, limits: { workers: 1 } })
+      const fetching = version(`let n = 0
+        export const transformEvent = async () => ({ n: ++n, answer: await fetch("https://a.example") })`)
+      const run = async () => essences(await transformations.run(runOf([fetching])))
+      const waiting = run()
+      await asked.promise
+      for (const pid of childIds()) process.kill(pid, 'SIGKILL')
+      await expect.poll(() => transformations.figures()).toMatchObject({ sandboxes: 0, children: 0 })
+      answer.resolve({ ok: true, url: 'https://a.example/', status: 200, headers: {}, body: '7' })
+      expect(await waiting).toEqual([[{ n: 1, answer: 7 }]])
+      expect(transformations.figures()).toMatchObject({ sandboxes: 1, children: 1 })
+      await clock.advance(70_000)
+      expect(transformations.figures()).toMatchObject({ sandboxes: 0, children: 1 })
+      expect(await run()).toEqual([[{ n: 1, answer: 7 }]])
+    },
+  )
+
   test('what is prepared for the next test run has nothing of the one before', async () => {
     const transformations = open()
     const leaving = version(`export function transformEvent() {
@@ -95,9 +123,10 @@ describe('sandboxes', () => {
 
 /** Of the processes that this one has started and that are alive, in the order of their start. */
 function childPriorities(): number[] {
+  return childIds().map((pid) => getPriority(pid))
+}
+
+function childIds(): number[] {
   const children = readFileSync(`/proc/${process.pid}/task/${process.pid}/children`, 'latin1')
-  return children
-    .trim()
-    .split(' ')
-    .map((pid) => getPriority(Number(pid)))
+  return children.trim().split(' ').map(Number)
 }

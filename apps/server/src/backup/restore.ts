@@ -1,6 +1,6 @@
 import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { destinationNames } from '@millrace/control-plane'
+import { destinationNames, endSessions } from '@millrace/control-plane'
 import type { Clock } from '@millrace/std'
 import { DATA_FORMAT } from '../data-folder/data-folder.ts'
 import { BackupFileError, extractBackup, verifyBackup } from './backup-file.ts'
@@ -46,6 +46,7 @@ export async function restoreBackup({ file, dataFolder, clock }: RestoreOptions)
     mkdirSync(join(folder, 'log'), { mode: 0o700 })
     await extractBackup(file, manifest, folder)
     const names = readNames(folder, file)
+    endSessions(join(folder, 'control.db'))
     const found = manifest.hasLog ? await redeliveries(folder, names, clock) : []
     writeFileSync(join(folder, 'format'), `${DATA_FORMAT}\n`, { flush: true })
     for (const each of [join(folder, 'log'), folder]) syncFolder(each)

@@ -187,6 +187,19 @@ describe('send', () => {
     )
   })
 
+  test.each([
+    ['an address that the environment does not have', '', ' --url <url>'],
+    ['the address of the environment', '<url>', ''],
+  ])('prints a trace command that reaches the same server: %s', async (_, ofEnvironment, option) => {
+    const words = ['send', '--url', server.url, '--message', '-']
+    async function* event() {
+      yield '{"type":"track","event":"A","messageId":"it\'s","userId":"u"}'
+    }
+    const given = { ...env, MILLRACE_URL: ofEnvironment.replace('<url>', server.url) }
+    const { out } = await run(words, given, { stdin: event() })
+    expect(out).toContain(`Trace it: npm run millrace -- trace 'it'\\''s'${option.replace('<url>', server.url)}\n`)
+  })
+
   test.each([['3kkdO0kXIpgrmam9JhPLS2gpoVe'], ['cinema-app'], ['Cinema app']])(
     'finds the source %s on the second page',
     async (source) => {

@@ -5,6 +5,7 @@ import type { Paging } from '@millrace/api-types'
 import type { Clock, Timer } from '@millrace/std'
 import { loadClientSettings, loadSettings, type Settings } from '../config/settings.ts'
 import { CommandError, type CommandIo } from './command-io.ts'
+import { commandLine } from './command-line.ts'
 import { type ServerEvent, serverEvents } from './events/server-events.ts'
 import { oneLine } from './paint.ts'
 import { during } from './progress.ts'
@@ -48,6 +49,8 @@ const TOKEN_FILE = 'cli-token'
  */
 export class ServerApi {
   readonly url: string
+  /** The options that a next command needs to call the same server. */
+  readonly #urlOption: readonly string[]
   readonly #authorization: string | undefined
   readonly #token: string | undefined
   readonly #withoutToken: string
@@ -59,11 +62,17 @@ export class ServerApi {
     this.#io = io
     const settings = loadClientSettings(env)
     this.url = options.url ?? settings.url
+    this.#urlOption = this.url === settings.url ? [] : ['--url', this.url]
     const given = { email: options.email ?? settings.email, token: options.token ?? settings.token }
     const local = given.token === undefined ? localToken(this.url, env) : undefined
     this.#authorization = authorizationOf(given.token === undefined ? { token: local?.token } : given)
     this.#token = given.token ?? local?.token
     this.#withoutToken = local?.why ?? ''
+  }
+
+  /** A command that calls the same server, to print. */
+  commandLine(...words: string[]): string {
+    return commandLine([...words, ...this.#urlOption])
   }
 
   /** @throws CommandError for every failure; AnswerError if the server's answer is not a success. */

@@ -74,6 +74,11 @@ test('revoke takes an id, or a name that only one has', async () => {
   expect((await run(['token', 'revoke', twin.id], env)).out).toBe(`revoked  twin (${twin.id})\n`)
 })
 
+test('the command that is advised names the server if the environment does not', async () => {
+  const { err } = await run(['token', 'revoke', 'nope', '--url', server.url], { ...env, MILLRACE_URL: '' })
+  expect(err).toContain(`List tokens with: npm run millrace -- token list --url ${server.url}\n`)
+})
+
 test('--json prints the answers of the routes', async () => {
   expect(JSON.parse((await run(['token', 'list', '--json'], env)).out)).toEqual(firstPage)
   expect(JSON.parse((await run(['token', 'create', 'ci', '--json'], env)).out)).toEqual(made)
@@ -87,6 +92,7 @@ test.each<[words: string[], code: number, err: string]>([
   [['create'], 64, "missing required argument 'name'"],
   [['revoke', 'twin'], 1, '2 tokens are named "twin".\nUse its id'],
   [['revoke', 'nope'], 1, 'No token "nope" at http://127.0.0.1:'],
+  [['revoke', 'nope'], 1, '\nList tokens with: npm run millrace -- token list\n'],
 ])('token %j ends with %i: %s', async (words, code, err) => {
   const before = server.requests.length
   const result = await run(['token', ...words], env)

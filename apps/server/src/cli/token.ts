@@ -77,22 +77,23 @@ async function createToken(name: string, options: NewToken, io: CommandIo): Prom
 
 async function revokeToken(wanted: string, options: Common, io: CommandIo): Promise<void> {
   const api = new ServerApi(options, io)
-  const { id, name } = findToken(await allTokens(api), wanted, api.url)
+  const { id, name } = findToken(await allTokens(api), wanted, api)
   await api.send('DELETE', `/v2/access-tokens/${encodeURIComponent(id)}`)
   // The answer of the route has no body.
   if (options.json) return
   io.stdout.write(`${paintFor(io.stdout, io.env)('green', 'revoked')}  ${oneLine(name)} (${oneLine(id)})\n`)
 }
 
-function findToken(tokens: readonly AccessToken[], wanted: string, url: string): AccessToken {
+function findToken(tokens: readonly AccessToken[], wanted: string, api: ServerApi): AccessToken {
+  const listing = api.commandLine('token', 'list')
   const byId = tokens.find(({ id }) => id === wanted)
   const byName = tokens.filter(({ name }) => name === wanted)
   if (byId === undefined && byName.length > 1) {
-    throw new CommandError(`${byName.length} tokens are named "${oneLine(wanted)}".`, 'Use its id: millrace token list')
+    throw new CommandError(`${byName.length} tokens are named "${oneLine(wanted)}".`, `Use its id: ${listing}`)
   }
   const found = byId ?? byName[0]
   if (found === undefined) {
-    throw new CommandError(`No token "${oneLine(wanted)}" at ${url}.`, 'List tokens with: millrace token list')
+    throw new CommandError(`No token "${oneLine(wanted)}" at ${api.url}.`, `List tokens with: ${listing}`)
   }
   return found
 }

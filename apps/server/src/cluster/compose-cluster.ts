@@ -86,7 +86,8 @@ export async function composeCluster(options: ComposeClusterOptions): Promise<Cl
       store: postgresControlStore(engines.control, engines.notifications),
       partitions: engines.log.homes,
       secretKey: settings.secretKey,
-      ...{ registry, sandboxes, port },
+      // The processes of a cluster take over each other's sessions.
+      ...{ registry, sandboxes, serverName: 'cluster' },
     }),
   )
   const { controlPlane, callers } = control
@@ -154,7 +155,10 @@ export async function composeCluster(options: ComposeClusterOptions): Promise<Cl
   ]
   const hasDashboard = dashboardFolder !== undefined && roles.has('control')
   const mounted = opened.use(await mount({ ...shared, parts, roles, hasDashboard }))
-  await controlPlane.ensureOwner({ email: settings.ownerEmail, token: settings.ownerToken })
+  // Only here: another process that still has an earlier token must not make it valid again.
+  if (roles.has('control')) {
+    await controlPlane.ensureOwner({ email: settings.ownerEmail, token: settings.ownerToken })
+  }
   front.serve(mounted.handler)
   const running = opened.move()
   return {

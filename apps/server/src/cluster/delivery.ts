@@ -11,7 +11,6 @@ import {
   LogScan,
   OwnedShards,
   partitionsOf,
-  type ScannedLog,
   ShardJobs,
   type SpannedConfiguration,
 } from '@millrace/pipeline/cluster'
@@ -25,12 +24,13 @@ import type { ServerLogger } from '../logger.ts'
 import type { OutboundClients } from '../outbound-clients.ts'
 import type { Part } from '../parts/part.ts'
 import { shardDeps } from '../shard-deps.ts'
+import { decidedLog } from './decided-log.ts'
 import type { ClusterEngines, ClusterSettings } from './engines.ts'
 import type { FollowedConfiguration } from './followed-configuration.ts'
+import { tidy } from './housekeeping.ts'
 import type { LeaseMember } from './lease-member.ts'
 import { ShardReports } from './shard-reports.ts'
 
-const TRACES_KEPT_MS = 168 * 3_600_000
 const HOUSEKEEPING_MS = 60_000
 const BUDGET_MS = 5_000
 /** As a shard that stands still: without the brokers no one knows whether it has work. */
@@ -147,7 +147,7 @@ export async function openClusterDelivery(needs: ClusterDeliveryNeeds): Promise<
   })
   const housekeeping = new SingleTask({
     ...{ kind: 'housekeeping', role: 'pipeline', intervalMs: HOUSEKEEPING_MS, clock, logger },
-    run: (lease) => tidy(needs, store, lease),
+    run: (lease) => tidy({ log, store, clock, maxBytes: settings.traceMaxBytes }, lease),
   })
   opened.defer(async () => {
     await jobs.stop()
@@ -223,22 +223,6 @@ export async function openClusterDelivery(needs: ClusterDeliveryNeeds): Promise<
   }
 }
 
-/** A replay takes no record on which the owner has not decided. */
-function decidedLog(log: ClusterEngines['log'], decided: (partition: number) => Promise<void>): ScannedLog {
-  return {
-    async scan(partition, from, maxBytes) {
-      // A process that does not follow the partition does not know of its latest records.
-      if (from >= log.end(partition)) await log.readEnds()
-      await decided(partition)
-      return log.scan(partition, from, maxBytes)
-    },
-    oldest: (partition) => log.oldest(partition),
-    end: (partition) => log.end(partition),
-    deletedBefore: (partition) => log.deletedBefore(partition),
-    damaged: () => log.damaged(),
-  }
-}
-
 /** One process counts and ends jobs. */
 function leadOf(lead: JobLead): LeasedWork {
   return {
@@ -256,19 +240,4 @@ function shardsOf({ configuration }: SpannedConfiguration, ofJobs: ReadonlySet<n
   const sources = [...configuration.sources.values()]
   const ofSources = sources.flatMap((source) => partitionsOf(source, { partitions: homes, homes }))
   return [...new Set([...ofSources, ...ofJobs])].sort((a, b) => a - b)
-}
-
-async function tidy(
-  { engines: { log }, settings, clock }: ClusterDeliveryNeeds,
-  store: PostgresDeliveryStore,
-  lease: HeldLease,
-): Promise<void> {
-  // Of an empty partition this is its end.
-  const logOldest = await Promise.all(
-    Array.from({ length: log.partitions }, async (_, partition) => {
-      return { partition, offset: await log.deletedBefore(partition) }
-    }),
-  )
-  const finalBefore = clock.now() - TRACES_KEPT_MS
-  await store.tidy({ finalBefore, logOldest, maxBytes: settings.traceMaxBytes }, lease)
 }

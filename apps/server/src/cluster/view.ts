@@ -110,7 +110,7 @@ export function openClusterView(needs: ClusterViewNeeds): ClusterView {
       deliveryRoutes({ jobs, events, states, deadLetters, trace }),
       liveRoute(
         live.view,
-        ({ actor }) => controlPlane.isCurrent(actor),
+        ({ actor }) => controlPlane.current(actor) !== undefined,
         () => live.begun(),
       ),
     ],

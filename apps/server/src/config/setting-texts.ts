@@ -25,9 +25,9 @@ export function parseProxy(text: string): string | undefined {
   return isProxy ? text : undefined
 }
 
-/** A URL without its user and password, even if the URL is malformed. */
+/** A URL without its user, password and query, in which a password may also stand; even if the URL is malformed. */
 export function showUrl(text: string): string {
-  return text.replace(/^([a-z][a-z0-9+.-]*:\/\/)?.*@/i, `$1${MASK}@`)
+  return text.replace(/^([a-z][a-z0-9+.-]*:\/\/)?.*@/is, `$1${MASK}@`).replace(/\?.*/s, `?${MASK}`)
 }
 
 export function parseEmail(text: string): string | undefined {

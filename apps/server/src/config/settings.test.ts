@@ -120,7 +120,7 @@ test.each<[name: string, given: string, text: string]>([
   ['MILLRACE_PORT', '0x50', `"0x50"; allowed: ${PORT}`],
   ['MILLRACE_PUBLIC_URL', 'events.example', `"events.example"; allowed: ${URL_RULE}`],
   ['MILLRACE_PUBLIC_URL', 'https://u:pw@events.example', `"https://********@events.example"; allowed: ${URL_RULE}`],
-  ['MILLRACE_PUBLIC_URL', 'https://events.example?a=1', `"https://events.example?a=1"; allowed: ${URL_RULE}`],
+  ['MILLRACE_PUBLIC_URL', 'https://events.example?a=1', `"https://events.example?********"; allowed: ${URL_RULE}`],
   ['MILLRACE_OWNER_EMAIL', 'ada', '"ada"; allowed: an e-mail address'],
   ['MILLRACE_OWNER_TOKEN', 'x'.repeat(23), `******** (23 characters); allowed: ${TOKEN}`],
   ['MILLRACE_OWNER_TOKEN', 'x'.repeat(201), `******** (201 characters); allowed: ${TOKEN}`],
@@ -236,6 +236,7 @@ describe('as people see them', () => {
     MILLRACE_TOKEN: 'canary-of-the-token',
     MILLRACE_EGRESS_PROXY: 'http://user:canary-of-the-proxy@proxy.example:3128',
     MILLRACE_URL: 'http://user:canary-of-the-url@server.example',
+    MILLRACE_POSTGRES_URL: 'postgres://db.example/millrace?user=millrace&p%61ssword=canary-of-the-database',
   }
 
   test('no secret is shown, right or wrong', () => {

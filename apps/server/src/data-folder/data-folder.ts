@@ -25,26 +25,25 @@ export class DataFolderError extends Error {
  */
 export class DataFolder implements Disposable {
   readonly path: string
-  readonly isNew: boolean
   /** Files that other users of the machine could read. */
   readonly correctedModes: CorrectedModes
   readonly #lock: DatabaseSync
 
   /**
-   * @throws DataFolderError if it cannot be used: not writable, of a newer version, in use. Then nothing is changed.
+   * @throws DataFolderError if it cannot be used: not writable, of a newer version, incomplete, in use. Then nothing is
+   * changed.
    */
   static open(path: string): DataFolder {
     refuseNewerFormat(path)
+    refuseIncomplete(path)
     makeWritable(path)
     const lock = takeLock(path)
-    const isNew = !existsSync(join(path, 'format'))
-    if (isNew) writeFormat(path)
-    return new DataFolder(path, isNew, lock, makePrivate(path))
+    if (!existsSync(join(path, 'format'))) writeFormat(path)
+    return new DataFolder(path, lock, makePrivate(path))
   }
 
-  private constructor(path: string, isNew: boolean, lock: DatabaseSync, correctedModes: CorrectedModes) {
+  private constructor(path: string, lock: DatabaseSync, correctedModes: CorrectedModes) {
     this.path = path
-    this.isNew = isNew
     this.correctedModes = correctedModes
     this.#lock = lock
   }
@@ -96,6 +95,25 @@ function refuseNewerFormat(path: string): void {
       `${path} was written by a newer version of Millrace (format ${format}, this version supports ${DATA_FORMAT}); nothing was changed`,
     )
   }
+}
+
+/**
+ * A database that a first start has made, and that is gone: a server would make an empty one, discard all waiting events
+ * for want of their destinations, or never deliver what the log holds.
+ */
+export function missingDatabase(path: string): string | undefined {
+  const [control, delivery, log] = ['control.db', 'delivery.db', 'log'].map((name) => existsSync(join(path, name)))
+  // A first start makes them in this order.
+  if (!control && (delivery || log)) return join(path, 'control.db')
+  return !delivery && log ? join(path, 'delivery.db') : undefined
+}
+
+function refuseIncomplete(path: string): void {
+  const missing = missingDatabase(path)
+  if (missing === undefined) return
+  throw new DataFolderError(
+    `${missing} is missing, and events would be lost without it: restore the file or a backup; for a new server, set MILLRACE_DATA_DIR to an empty folder`,
+  )
 }
 
 function readFormat(path: string): number {

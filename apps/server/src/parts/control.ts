@@ -21,8 +21,8 @@ interface ControlNeeds {
   readonly registry: DestinationRegistry
   /** Checks and tests user code. */
   readonly sandboxes: Sandboxes
-  /** Port that the server listens on. */
-  readonly port: number
+  /** In the name of the dashboard's cookie. */
+  readonly serverName: string
   readonly clock: Clock
   readonly logger: ServerLogger
 }
@@ -37,7 +37,7 @@ export interface ControlPart extends Part {
 
 /** @throws WrongSecretKeyError, NewerDatabaseError, before anything is written. */
 export async function openControl(needs: ControlNeeds): Promise<ControlPart> {
-  const { store, partitions, secretKey, logLines, settings, registry, sandboxes, port, clock, logger } = needs
+  const { store, partitions, secretKey, logLines, settings, registry, sandboxes, serverName, clock, logger } = needs
   const controlPlane = await ControlPlane.open({
     store,
     partitions,
@@ -52,7 +52,7 @@ export async function openControl(needs: ControlNeeds): Promise<ControlPart> {
     maskingOf: (secrets) => new Masking(secrets),
     logger,
     apiRequestsPerMinute: settings.apiRequestsPerMinute,
-    port,
+    serverName,
     trustedProxies: settings.trustedProxies,
   })
   return {

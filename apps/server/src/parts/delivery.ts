@@ -89,7 +89,10 @@ export async function startDelivery(needs: DeliveryNeeds): Promise<DeliveryPart>
     role: 'pipeline',
     delivery,
     parsed: parsedBy(delivery.shards),
-    v2Routes: [deliveryRoutes(delivery), liveRoute(delivery.live, ({ actor }) => controlPlane.isCurrent(actor))],
+    v2Routes: [
+      deliveryRoutes(delivery),
+      liveRoute(delivery.live, ({ actor }) => controlPlane.current(actor) !== undefined),
+    ],
     checks: {
       delivery: { trouble: () => delivery.trouble(), stops: 'routing' },
       backlog: { trouble: () => delivery.backlogWarning() },

@@ -1,5 +1,6 @@
 import { type ControlPlane, MILLRACE, type Source } from '@millrace/control-plane'
 import type { Delivery, DeliveryHost } from '@millrace/pipeline'
+import type { printedCommands } from './printed-commands.ts'
 
 const SAMPLES = [
   { type: 'identify', userId: 'u-4711', traits: { name: 'Ada', city: 'London' } },
@@ -16,6 +17,7 @@ interface Quickstart {
   /** URL of this server, such as `http://127.0.0.1:8080`. */
   readonly baseUrl: string
   readonly inboxPath: string
+  readonly commands: ReturnType<typeof printedCommands>
   /** Writes a line for the person at the terminal. */
   readonly say: (line: string) => void
 }
@@ -27,7 +29,7 @@ interface Quickstart {
  * @see contracts/control-plane.md §3 [D733]
  */
 export async function runQuickstart(quickstart: Quickstart): Promise<void> {
-  const { controlPlane, delivery, baseUrl, inboxPath, say } = quickstart
+  const { controlPlane, delivery, baseUrl, inboxPath, commands, say } = quickstart
   const { resource: source } = await controlPlane.sources.create(MILLRACE, { name: 'Quickstart', type: 'HTTP' })
   const { resource: destination } = await controlPlane.destinations.create(MILLRACE, {
     name: 'Quickstart inbox',
@@ -53,9 +55,9 @@ export async function runQuickstart(quickstart: Quickstart): Promise<void> {
   })
   say('Three sample events, as they arrive:')
   await send(baseUrl, source, SAMPLES)
-  if (!(await arrived)) say('  Not all of them arrived: check with `npm run millrace -- doctor`.')
+  if (!(await arrived)) say(`  Not all of them arrived: check with: ${commands.local('doctor')}`)
   say('')
-  for (const line of nextSteps(baseUrl, source)) say(line)
+  for (const line of nextSteps(quickstart, source)) say(line)
 }
 
 function deliveryLine({ type, name, destinationName, status, durationMs }: Delivery): string {
@@ -73,7 +75,7 @@ async function send(baseUrl: string, source: Source, batch: readonly object[]): 
   if (!answer.ok) throw new Error(`the sample events were refused: ${answer.status} ${text}`)
 }
 
-function nextSteps(baseUrl: string, source: Source): string[] {
+function nextSteps({ baseUrl, commands }: Quickstart, source: Source): string[] {
   const event = { messageId: 'hello-1', userId: 'u-4711', event: 'Hello', properties: { from: 'me' } }
   return [
     'Send your own event:',
@@ -82,7 +84,7 @@ function nextSteps(baseUrl: string, source: Source): string[] {
     '',
     'Trace it:',
     '',
-    '  npm run millrace -- trace hello-1',
+    `  ${commands.remote('trace', event.messageId)}`,
     '',
   ]
 }

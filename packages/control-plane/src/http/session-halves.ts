@@ -16,15 +16,15 @@ const HALF_HEADER = 'x-millrace-session'
  *
  * @see contracts/dashboard.md §3 "Session", §4 N2
  */
-export function claimOf(headers: RequestHeaders, port: number): Claim {
-  const cookie = cookieOf(headers, port)
+export function claimOf(headers: RequestHeaders, serverName: string): Claim {
+  const cookie = cookieOf(headers, serverName)
   const half = headers[HALF_HEADER]
   const isWhole = cookie !== undefined && typeof half === 'string'
   return { authorization: headers.authorization, session: isWhole ? { cookie, half } : undefined }
 }
 
-export function carriesSession(headers: RequestHeaders, port: number): boolean {
-  return headers[HALF_HEADER] !== undefined || cookieOf(headers, port) !== undefined
+export function carriesSession(headers: RequestHeaders, serverName: string): boolean {
+  return headers[HALF_HEADER] !== undefined || cookieOf(headers, serverName) !== undefined
 }
 
 /**
@@ -32,9 +32,9 @@ export function carriesSession(headers: RequestHeaders, port: number): boolean {
  *
  * @param isSecure whether the request used https; the browser then returns the cookie over https only.
  */
-export function sessionCookie(value: string, port: number, isSecure: boolean): string {
+export function sessionCookie(value: string, serverName: string, isSecure: boolean): string {
   const seconds = value === '' ? 0 : SESSION_MS / 1000
-  const cookie = `${cookieName(port)}=${value}; HttpOnly; SameSite=Strict; Path=/; Max-Age=${seconds}`
+  const cookie = `${cookieName(serverName)}=${value}; HttpOnly; SameSite=Strict; Path=/; Max-Age=${seconds}`
   return isSecure ? `${cookie}; Secure` : cookie
 }
 
@@ -59,13 +59,13 @@ export function isFromElsewhere(headers: RequestHeaders): boolean {
 }
 
 /** The first of several cookies with one name; a cookie of another server matches no half. */
-function cookieOf({ cookie = '' }: RequestHeaders, port: number): string | undefined {
-  const start = `${cookieName(port)}=`
+function cookieOf({ cookie = '' }: RequestHeaders, serverName: string): string | undefined {
+  const start = `${cookieName(serverName)}=`
   const found = cookie.split(';').find((each) => each.trimStart().startsWith(start))
   return found?.trim().slice(start.length)
 }
 
 /** Cookies do not distinguish ports. */
-function cookieName(port: number): string {
-  return `mr_session_${port}`
+function cookieName(serverName: string): string {
+  return `mr_session_${serverName}`
 }

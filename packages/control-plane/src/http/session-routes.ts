@@ -18,7 +18,7 @@ const MAX_BODY_BYTES = 16 * 1024
 export function sessionRoutes(controlPlane: ControlPlane): FastifyPluginAsync {
   const { sessions, options } = controlPlane
   const setCookie = ({ headers }: FastifyRequest, reply: FastifyReply, value: string) =>
-    reply.header('Set-Cookie', sessionCookie(value, options.port, isOverHttps(headers)))
+    reply.header('Set-Cookie', sessionCookie(value, options.serverName, isOverHttps(headers)))
   return async (app) => {
     app.post(
       '/session',

@@ -123,7 +123,7 @@ describe('users', () => {
     const lowered = await Promise.all(
       [path, `/v2/users/${ada.id}`].map((each) => plane.send('PATCH', each, { body: { role: 'viewer' } })),
     )
-    expect(lowered.map(({ status }) => status).sort()).toEqual([200, 409])
+    expect(lowered.filter(({ status }) => status === 200)).toHaveLength(1)
   })
 
   test('every change of people is in the audit log', async () => {

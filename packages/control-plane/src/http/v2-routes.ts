@@ -105,7 +105,12 @@ export function v2Routes(controlPlane: ControlPlane, more: readonly FastifyPlugi
     app.addHook('preValidation', async (request) => {
       request.body = await bodyOf(request)
       const { isOpen, role = leastRole(request.method) } = request.routeOptions.config
-      if (!isOpen && !isAtLeast(request.actor.role, role)) throw new ApiError('forbidden', 'Forbidden')
+      if (isOpen) return
+      // A body may take a minute: the token may be revoked meanwhile, or its user have another role.
+      const actor = controlPlane.current(request.actor)
+      if (actor === undefined) throw unauthorized()
+      request.actor = actor
+      if (!isAtLeast(actor.role, role)) throw new ApiError('forbidden', 'Forbidden')
     })
     app.setErrorHandler((error, request, reply) => answerError(controlPlane, error, request, reply))
     app.setNotFoundHandler((request) => refuseRoute(patterns, request))

@@ -40,15 +40,13 @@ export class AccessTokens {
 
   /** Creates a token for the author, with at most the role and the lifetime of the request's token. */
   create(by: Author, actor: Actor, written: JsonObject): Promise<NewAccessToken> {
-    return this.#workspace.change(by, ({ accounts, at }) => {
+    return this.#workspace.change(by, ({ at }) => {
       const name = readName(written, undefined)
       refuseUnknownMembers(written, MEMBERS)
       const role = readRole(written, undefined)
       const asked = readExpiry(written, this.#workspace.clock.now())
       const expiresAt = earlierEnd(asked, actor.token.expiresAt)
       if (!isAtLeast(actor.role, role)) throw new ApiError('forbidden', 'Forbidden')
-      // The user may have been removed since the request arrived.
-      if (!accounts.users.has(actor.user.id)) throw new ApiError('forbidden', 'Forbidden')
       const { accessToken, token } = newAccessToken(
         this.#workspace,
         { userId: actor.user.id, name, role, expiresAt },

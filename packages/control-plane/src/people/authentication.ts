@@ -99,16 +99,21 @@ export class Authentication {
     return actor
   }
 
-  /** Whether an earlier author is still authorised: the token is neither revoked nor expired, and its user exists. */
-  isCurrent({ token: { id, digest }, session }: Actor): boolean {
+  /**
+   * An earlier author as of now, with the role of now.
+   *
+   * @returns undefined if the token was revoked or has expired, the session has ended, or the user was removed.
+   */
+  current({ token: { id, digest }, session: earlier }: Actor): Actor | undefined {
     const { accounts } = this.#workspace.state
+    const now = this.#clock.now()
     const token = accounts.tokens.get(id)
-    if (token === undefined || token.digest !== digest || !accounts.users.has(token.userId)) return false
-    if (session !== null) {
-      const lasting = accounts.sessions.get(session.id)
-      if (lasting === undefined || isOver(lasting, token, this.#clock.now())) return false
-    }
-    return token.expiresAt === null || token.expiresAt > this.#clock.now()
+    const user = token && accounts.users.get(token.userId)
+    if (token === undefined || token.digest !== digest || user === undefined) return undefined
+    if (token.expiresAt !== null && token.expiresAt <= now) return undefined
+    const session = earlier === null ? null : accounts.sessions.get(earlier.id)
+    if (session === undefined || (session !== null && isOver(session, token, now))) return undefined
+    return { user, token, role: lowerRole(token.role, user.role), session }
   }
 
   close(): void {
@@ -167,7 +172,7 @@ export class Authentication {
 
 /** The author of a request, for the audit log. */
 export function authorOf({ user, token }: Actor, address: string | null, requestId: string | null): Author {
-  return { actor: user.email, tokenName: token.name, address, requestId }
+  return { actor: user.email, tokenName: token.name, address, requestId, tokenId: token.id }
 }
 
 const NOBODY: SignIn = { email: '', token: '' }

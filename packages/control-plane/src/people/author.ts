@@ -8,6 +8,8 @@ export interface Author {
   readonly address: string | null
   /** The X-Request-Id of the answer. */
   readonly requestId: string | null
+  /** The request's access token: a change is refused once it is revoked. */
+  readonly tokenId?: string
 }
 
 /** The program itself: at the first start, and for every change without a request. */

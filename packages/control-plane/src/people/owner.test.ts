@@ -17,7 +17,7 @@ test('without variables the first start gives a token to print, once it is print
   expect(tokenToPrint).toMatch(/^mr_pat_[0-9A-Za-z]{40}$/)
   await plane.plane.confirmOwnerTokenPrinted()
   await plane.reopen()
-  expect(await plane.plane.ensureOwner({})).toEqual({ email, tokenToPrint: undefined })
+  expect(await plane.plane.ensureOwner({})).toEqual({ email, tokenToPrint: undefined, isNew: false })
   expect(await status(plane, `${email}:${tokenToPrint}`)).toBe(200)
 })
 
@@ -34,14 +34,22 @@ test('a crash between creation and printing makes a new token at the next start,
 test('both variables work at once, and there is nothing to print', async () => {
   await using plane = await TestPlane.open({}, { owner: null })
   const settings = { email: 'ops@cinema.example', token: FIRST }
-  expect(await plane.plane.ensureOwner(settings)).toEqual({ email: settings.email, tokenToPrint: undefined })
+  expect(await plane.plane.ensureOwner(settings)).toEqual({
+    email: settings.email,
+    tokenToPrint: undefined,
+    isNew: true,
+  })
   expect(await status(plane, `ops@cinema.example:${FIRST}`)).toBe(200)
   expect(await status(plane, `owner@localhost:${FIRST}`)).toBe(401)
 })
 
 test('only the token: the e-mail is owner@localhost', async () => {
   await using plane = await TestPlane.open({}, { owner: null })
-  expect(await plane.plane.ensureOwner({ token: FIRST })).toEqual({ email: 'owner@localhost', tokenToPrint: undefined })
+  expect(await plane.plane.ensureOwner({ token: FIRST })).toEqual({
+    email: 'owner@localhost',
+    tokenToPrint: undefined,
+    isNew: true,
+  })
 })
 
 test('another token replaces the one given before and keeps the others; the same or none changes nothing', async () => {

@@ -22,6 +22,8 @@ export interface Owner {
   readonly email: string
   /** A generated token that must be printed once, and then confirmed. */
   readonly tokenToPrint: string | undefined
+  /** Whether this start is the first. */
+  readonly isNew: boolean
 }
 
 /** A setting that stops the start; the message contains the variable's name, never its value. */
@@ -45,23 +47,23 @@ export async function ensureOwner(workspace: Workspace, settings: OwnerSettings)
     const user = accounts.users.get(ownership.userId)
     if (settings.token === undefined) {
       if (user === undefined || ownership.unprintedTokenId === null) {
-        return nothing({ email: user?.email ?? DEFAULT_EMAIL, tokenToPrint: undefined })
+        return nothing({ email: user?.email ?? DEFAULT_EMAIL, tokenToPrint: undefined, isNew: false })
       }
       const { accessToken, token } = newAccessToken(workspace, ownerToken(user), moment.at)
       changes.push(...removal(moment, ownership.unprintedTokenId), addition(accessToken))
       changes.push({ kind: 'ownership', value: { ...ownership, unprintedTokenId: accessToken.id } })
-      return decision(moment, changes, { email: user.email, tokenToPrint: token })
+      return decision(moment, changes, { email: user.email, tokenToPrint: token, isNew: false })
     }
     // Compared with the earlier setting, not with the valid tokens: a revoked token stays revoked.
     if (ownership.given?.digest === tokenDigest(settings.token)) {
-      return nothing({ email: user?.email ?? DEFAULT_EMAIL, tokenToPrint: undefined })
+      return nothing({ email: user?.email ?? DEFAULT_EMAIL, tokenToPrint: undefined, isNew: false })
     }
     const owner = user ?? newOwner(workspace, settings, moment)
     if (owner !== accounts.users.get(owner.id)) changes.push({ kind: 'user', id: owner.id, value: owner })
     if (ownership.given !== null) changes.push(...removal(moment, ownership.given.tokenId))
     if (ownership.unprintedTokenId !== null) changes.push(...removal(moment, ownership.unprintedTokenId))
     changes.push(...given(workspace, owner, settings.token, moment))
-    return decision(moment, changes, { email: owner.email, tokenToPrint: undefined })
+    return decision(moment, changes, { email: owner.email, tokenToPrint: undefined, isNew: false })
   })
 }
 
@@ -101,12 +103,12 @@ function firstStart(workspace: Workspace, settings: OwnerSettings, moment: Chang
   const changes: Change[] = [{ kind: 'user', id: owner.id, value: owner }]
   if (settings.token !== undefined) {
     changes.push(...given(workspace, owner, settings.token, moment))
-    return decision(moment, changes, { email: owner.email, tokenToPrint: undefined })
+    return decision(moment, changes, { email: owner.email, tokenToPrint: undefined, isNew: true })
   }
   const { accessToken, token } = newAccessToken(workspace, ownerToken(owner), moment.at)
   const ownership: Ownership = { userId: owner.id, given: null, unprintedTokenId: accessToken.id }
   changes.push(addition(accessToken), { kind: 'ownership', value: ownership })
-  return decision(moment, changes, { email: owner.email, tokenToPrint: token })
+  return decision(moment, changes, { email: owner.email, tokenToPrint: token, isNew: true })
 }
 
 /** Naming a removed owner again restores them: operators can always regain access to their own server. */

@@ -39,10 +39,9 @@ export class Sessions {
     return this.#workspace.state.accounts.sessions.size
   }
 
-  /** Begins a session for the given token. @throws ApiError 401 if the token was revoked meanwhile. */
+  /** Begins a session for the given token. */
   create(by: Author, { token }: Actor): Promise<NewSession> {
     return this.#workspace.change(by, ({ accounts, at }) => {
-      if (!accounts.tokens.has(token.id)) throw unauthorized()
       const now = this.#workspace.clock.now()
       const isLasting = (session: Session) => !isOver(session, accounts.tokens.get(session.tokenId), now)
       const all = [...accounts.sessions.values()]

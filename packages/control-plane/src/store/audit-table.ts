@@ -3,11 +3,18 @@ import type { AuditEntry } from '../audit/audit-entry.ts'
 import type { AuditQuery } from './control-store.ts'
 import type { Tables } from './tables.ts'
 
-export async function insertAuditEntries(db: Kysely<Tables>, entries: readonly AuditEntry[]): Promise<void> {
+/** @param isRepeated an entry may be stored already, by a commit whose answer was lost; else that is an error. */
+export async function insertAuditEntries(
+  db: Kysely<Tables>,
+  entries: readonly AuditEntry[],
+  isRepeated = false,
+): Promise<void> {
   for (const entry of entries) {
     const { id, at, actor, kind } = entry
     const document = JSON.stringify(entry)
-    await db.insertInto('audit_entry').values({ id, at, actor: actor.toLowerCase(), kind, document }).execute()
+    const row = { id, at, actor: actor.toLowerCase(), kind, document }
+    const insert = db.insertInto('audit_entry').values(row)
+    await (isRepeated ? insert.onConflict((conflict) => conflict.column('id').doNothing()) : insert).execute()
   }
 }
 

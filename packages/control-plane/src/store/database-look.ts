@@ -22,6 +22,12 @@ export function destinationNames(file: string): ReadonlyMap<string, string> {
   return new Map(rows.map(({ id, document }) => [String(id), (JSON.parse(String(document)) as { name: string }).name]))
 }
 
+/** Ends all sessions: a restored database has those that were ended since. @param file must not be in use. */
+export function endSessions(file: string): void {
+  using database = new DatabaseSync(file)
+  if (hasTable(database, 'session')) database.exec('DELETE FROM session')
+}
+
 export function hasTable(database: DatabaseSync, name: string): boolean {
   return database.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?").get(name) !== undefined
 }

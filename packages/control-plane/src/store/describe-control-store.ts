@@ -353,12 +353,13 @@ export function describeControlStore(engine: string, makeDatabase: () => StoreDa
       expect(await store.auditEntries({ limit: 9 })).toEqual([entry])
     })
 
-    test('a batch of audit entries is stored whole or not at all', async () => {
+    test('audit entries that are added again, because an answer was lost, are stored once', async () => {
       await using database = makeDatabase()
       await using store = await database.open()
       await store.addAuditEntries([entry])
-      await expect(store.addAuditEntries([{ ...entry, id: 'a-2' }, entry])).rejects.toThrow()
-      expect(await store.auditEntries({ limit: 9 })).toEqual([entry])
+      const later = { ...entry, id: 'a-2', at: entry.at + 1 }
+      await store.addAuditEntries([entry, later])
+      expect(await store.auditEntries({ limit: 9 })).toEqual([later, entry])
     })
 
     test.each<[string, Omit<AuditQuery, 'limit'>, string]>([

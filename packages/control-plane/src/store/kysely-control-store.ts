@@ -140,7 +140,7 @@ export class KyselyControlStore implements ControlStore {
   }
 
   async addAuditEntries(entries: readonly AuditEntry[]): Promise<void> {
-    await this.#database.writing((db) => insertAuditEntries(db, entries))
+    await this.#database.writing((db) => insertAuditEntries(db, entries, true))
   }
 
   auditEntries(query: AuditQuery): Promise<AuditEntry[]> {

@@ -160,7 +160,7 @@ export class TestPlane implements AsyncDisposable {
       },
       apiRequestsPerMinute: 0,
       trustedProxies: [],
-      port: 8080,
+      serverName: '8080',
       ...this.#options,
     })
     this.plane.attach(this.deliveries)

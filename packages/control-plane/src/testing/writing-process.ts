@@ -23,7 +23,7 @@ const plane = await ControlPlane.open({
   maskingOf: () => ({ text: (text) => text, value: (value) => value }),
   logger: { info: () => {}, warn: () => {}, error: () => {} },
   apiRequestsPerMinute: 0,
-  port: 8080,
+  serverName: '8080',
   trustedProxies: [],
 })
 

@@ -3,7 +3,7 @@ import type { Clock, Logger } from '@millrace/std'
 import type { AuditEntry, Audited } from '../audit/audit-entry.ts'
 import { type Accounts, buildAccounts } from '../people/accounts.ts'
 import type { Author } from '../people/author.ts'
-import { unavailable } from '../refusals.ts'
+import { unauthorized, unavailable } from '../refusals.ts'
 import type { Credential } from '../resources/credential.ts'
 import {
   type ControlStore,
@@ -104,7 +104,7 @@ export class Workspace {
   /**
    * Runs a change; resolves when it is stored, visible, and known to the delivery side.
    *
-   * @param by the author in the audit log.
+   * @param by the author in the audit log. @throws ApiError 401 if its token was revoked since the request arrived.
    * @param decide throws the ApiError that refuses the change; then nothing changes.
    */
   change<T>(by: Author, decide: (moment: ChangeBase) => Decision<T> | Promise<Decision<T>>): Promise<T> {
@@ -184,6 +184,7 @@ export class Workspace {
       })
     }
     for (let retries = 0; ; retries++) {
+      if (by.tokenId !== undefined && !this.#state.accounts.tokens.has(by.tokenId)) throw unauthorized()
       const at = this.nextTime()
       const nextRevision = this.#version.revision + 1
       const { changes, audit, result } = await decide({ ...this.#state, at, nextRevision })

@@ -1,7 +1,5 @@
-import type { Waiting } from '@millrace/wording'
 import type { Ended } from '../failure/classify.ts'
 import type { ClockReading } from '../failure/give-up.ts'
-import type { OutageState } from '../failure/outage.ts'
 import { Trouble } from '../failure/trouble.ts'
 import type { LaneLimits } from '../limits/destination-limits.ts'
 import { LatencyWindow } from '../pace/latency-window.ts'
@@ -13,6 +11,7 @@ import { passOver, resumedHistory } from './delivery-history.ts'
 import { isWaiting, LaneEvent, type Replayed } from './lane-event.ts'
 import type { LaneOptions, LaneSettings } from './lane-options.ts'
 import { LaneQueue } from './lane-queue.ts'
+import { LaneStatus } from './lane-status.ts'
 import { OneByOne } from './one-by-one.ts'
 import { OutcomeRecorder } from './outcome-recorder.ts'
 import { Parking } from './parking.ts'
@@ -24,7 +23,6 @@ import { Progress } from './progress.ts'
 import { Retries } from './retries.ts'
 import { Sending } from './sending.ts'
 import type { Transform } from './transform.ts'
-import { eventWait, type LaneSituation, laneWait } from './wait-cause.ts'
 
 /** Maximum events with their payload in memory. */
 const MAX_LOADED = 1_000
@@ -46,6 +44,7 @@ const MAX_WAITING = 100_000
 export class Lane {
   readonly destinationId: string
   readonly latency = new LatencyWindow()
+  readonly status: LaneStatus
   readonly #options: LaneOptions
   #settings: LaneSettings
   readonly #queue = new LaneQueue()
@@ -142,6 +141,11 @@ export class Lane {
       loadOne: (event) => this.#prepare(event),
       leaveMemory: (event) => this.#leaveMemory(event),
       isStopped: () => this.#isStopped,
+    })
+    this.status = new LaneStatus({
+      ...parts,
+      sending: this.#sending,
+      isEnabled: () => this.#disabledSince === undefined,
     })
     options.outcomes.onPersisted = () => this.pump()
     options.outcomes.positions = () => this.positions()
@@ -306,12 +310,7 @@ export class Lane {
     this.#alarm.ringWithin(0)
   }
 
-  // Looking
-
-  /** The internal fault that currently stops this lane, if any. */
-  get fault(): string | undefined {
-    return this.#sending.fault
-  }
+  // Events
 
   unfinished(): Iterable<LaneEvent> {
     return this.#queue.unfinished
@@ -324,73 +323,9 @@ export class Lane {
     return [...this.#queue.unfinished].filter(isMeant)
   }
 
-  /** Events in calls that have no answer yet. */
-  get inFlight(): number {
-    return this.#calls.events
-  }
-
-  get unfinishedCount(): number {
-    return this.#queue.unfinished.size
-  }
-
-  /** Number of events in each kind of wait, and the id with the most blocked events; O(1). */
-  get counts() {
-    const { unfinished, retrying, blocked } = this.#queue
-    const [oldest] = unfinished
-    const { hottest } = blocked
-    return {
-      ready: unfinished.size - retrying - blocked.count,
-      unsent: unfinished.size - retrying - blocked.count - this.#calls.events,
-      retrying,
-      blocked: blocked.count,
-      blockedUsers: blocked.users,
-      /** The event that was added first. */
-      oldestAcceptedAt: oldest?.acceptedAt ?? Number.POSITIVE_INFINITY,
-      hottest: hottest && { ...hottest, event: this.#queue.lastOf(hottest.key) },
-    }
-  }
-
-  /** Stored bytes of all unfinished events. */
-  get unfinishedBytes(): number {
-    return this.#queue.unfinishedBytes
-  }
-
   /** Number of events with their payload in memory. */
   get loaded(): number {
     return this.#payloads.count
-  }
-
-  get concurrency(): number {
-    return this.#limits.concurrency
-  }
-
-  get outage(): { readonly state: OutageState } {
-    return { state: this.#limits.outageState }
-  }
-
-  get isThrottled(): boolean {
-    return this.#sending.isThrottled
-  }
-
-  /** The displayed outcome of an unfinished event. */
-  outcomeOf({ state }: LaneEvent): 'pending' | 'blocked' | 'throttled' | 'retrying' {
-    if (state === 'blocked' || state === 'retrying') return state
-    return state === 'ready' && this.isThrottled ? 'throttled' : 'pending'
-  }
-
-  /** Why the whole lane waits; undefined if it does not. */
-  get wait(): Waiting | undefined {
-    return laneWait(this.#situation())
-  }
-
-  /** Why an unfinished event waits, or (undefined) one that is still in the log. */
-  waitOf(event: LaneEvent | undefined): Waiting {
-    return eventWait(event, event !== undefined && this.#queue.isHeld(event), this.#situation())
-  }
-
-  /** Status and text of the last failed attempt. */
-  get lastFailure(): { status: number; text: string } | undefined {
-    return this.#limits.lastFailure
   }
 
   // Sending
@@ -452,18 +387,6 @@ export class Lane {
   /** @returns whether the event can be sent now. */
   async #prepare(event: LaneEvent): Promise<boolean> {
     return (await this.#preparation.prepare(event)) && !this.#isStopped
-  }
-
-  #situation(): LaneSituation {
-    const { now, monotonic } = this.#moment()
-    return {
-      isEnabled: this.#disabledSince === undefined,
-      isThrottled: this.isThrottled,
-      outage: this.#limits.outage,
-      failing: this.#limits.failing,
-      nextRetry: this.#queue.nextRetry(),
-      wallTime: (at) => now + at - monotonic,
-    }
   }
 
   #moment(): ClockReading {

@@ -8,7 +8,7 @@ import type { LogTallies } from './log-tallies.ts'
 export async function waitingShares(deliveries: Iterable<DestinationDelivery>): Promise<WaitingShare[]> {
   const shares = [...deliveries].map(async (delivery) => ({
     destinationId: delivery.destination.id,
-    waitingBytes: delivery.lane.unfinishedBytes + (await delivery.untaken.count()).bytes,
+    waitingBytes: delivery.lane.status.unfinishedBytes + (await delivery.untaken.count()).bytes,
   }))
   return Promise.all(shares)
 }

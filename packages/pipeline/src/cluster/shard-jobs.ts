@@ -72,7 +72,10 @@ export class ShardJobs {
   async #look(): Promise<void> {
     const unfinished = await this.#options.store.jobs.unfinished()
     this.#noteNeeded(unfinished)
-    await Promise.all([...this.#works.values()].map((work) => work.follow(unfinished)))
+    const looks = [...this.#works.values()].map((work) => work.follow(unfinished))
+    // No look may meet the one before it.
+    await Promise.allSettled(looks)
+    await Promise.all(looks)
   }
 
   #noteNeeded(unfinished: readonly Job[]): void {
@@ -119,7 +122,7 @@ class ShardWork {
       const isCountedFirst = job.over.origin === 'dead_letters' && job.matched === null
       if (job.isDryRun || isCountedFirst || this.#isHalted) continue
       const run = this.#runs.get(job.id) ?? (await this.#open(job))
-      if (run === undefined || this.#finished.has(job.id)) continue
+      if (run === undefined || this.#isHalted || this.#finished.has(job.id)) continue
       run.ratePerSecond = shareOfRate(job)
       await this.#steer(run, job.state === 'paused' || ++running > MAX_RUNNING)
     }

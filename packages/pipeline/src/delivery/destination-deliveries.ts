@@ -87,7 +87,8 @@ export class DestinationDeliveries {
   /** Why a lane has stopped; undefined if all run. */
   fault(): string | undefined {
     for (const { lane, destination } of this.byId.values()) {
-      if (lane.fault !== undefined) return `delivery to ${destination.id} failed: ${lane.fault}`
+      const { fault } = lane.status
+      if (fault !== undefined) return `delivery to ${destination.id} failed: ${fault}`
     }
     return undefined
   }

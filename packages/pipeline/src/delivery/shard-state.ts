@@ -1,35 +1,36 @@
-import type { Lane } from '@millrace/delivery'
+import type { LaneStatus } from '@millrace/delivery'
 import { type LogReader, STREAMS } from '@millrace/log'
 import type { ShardState } from '../host/shard.ts'
 import type { DestinationDelivery } from './destination-delivery.ts'
 
 /** The state of a destination in one shard. */
 export async function shardState(delivery: DestinationDelivery, log: LogReader): Promise<ShardState> {
-  const { lane, destination } = delivery
-  const { counts } = lane
+  const { destination, lane } = delivery
+  const { status } = lane
+  const { counts } = status
   const takenUp = delivery.takenUp()
   const untaken = await delivery.untaken.count()
-  const failure = lane.lastFailure
-  const isAnyWaiting = lane.unfinishedCount + untaken.events > 0
+  const failure = status.lastFailure
+  const isAnyWaiting = status.unfinishedCount + untaken.events > 0
   return {
     destinationId: destination.id,
-    state: lane.outage.state,
+    state: status.outageState,
     failure: failure && (failure.text || `status ${failure.status}`),
     pending: untaken.events + counts.ready,
     retrying: counts.retrying,
-    throttled: lane.isThrottled ? counts.unsent : 0,
+    throttled: status.isThrottled ? counts.unsent : 0,
     blockedEvents: counts.blocked,
     blockedUsers: counts.blockedUsers,
     hotId: await hotId(counts, delivery),
-    concurrency: lane.concurrency,
-    wait: isAnyWaiting ? lane.wait : undefined,
+    concurrency: status.concurrency,
+    wait: isAnyWaiting ? status.wait : undefined,
     oldestPendingAt: await oldestPendingAt(delivery, log, counts.oldestAcceptedAt),
     waitingBytes: takenUp.bytes + untaken.bytes,
     recentDurations: lane.latency.recent(),
   }
 }
 
-async function hotId({ hottest }: Lane['counts'], delivery: DestinationDelivery): Promise<ShardState['hotId']> {
+async function hotId({ hottest }: LaneStatus['counts'], delivery: DestinationDelivery): Promise<ShardState['hotId']> {
   const { event, key, waiting } = hottest ?? {}
   if (event === undefined) return null
   const payload = await delivery.payloadOf(event)

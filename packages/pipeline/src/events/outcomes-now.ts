@@ -46,8 +46,8 @@ export async function outcomesNow(
     const ofOwners = await ownersWait?.(destinationId)
     for (const i of underWay.values()) {
       const event = found.get(i)
-      const outcome = event === undefined ? 'pending' : delivery.lane.outcomeOf(event)
-      const own = delivery.lane.waitOf(event)
+      const outcome = event === undefined ? 'pending' : delivery.lane.status.outcomeOf(event)
+      const own = delivery.lane.status.waitOf(event)
       const waiting = toldWaiting(event === undefined ? waitElsewhere(own, ofOwners) : own, clock.now())
       shown[i]!.push({ destinationId, outcome, reason: null, waiting })
     }

@@ -130,7 +130,10 @@ async function journeys(
     const rendering = delivery.rendering(event, sourceId, position)
     const away = async (record?: Recorded) => {
       const stored = record?.kind === 'journey' ? record : undefined
-      return toldWaiting(waitElsewhere(delivery.lane.waitOf(undefined), await ownersWait?.(id), stored), clock.now())
+      return toldWaiting(
+        waitElsewhere(delivery.lane.status.waitOf(undefined), await ownersWait?.(id), stored),
+        clock.now(),
+      )
     }
     const ofDestination: Journey[] = []
     const isFirst = feed.activity.isConnected(sourceId, position.partition, position.offset)
@@ -203,7 +206,7 @@ async function unfinishedJourney(
   const { lane, destination } = delivery
   const requests = event.history?.requests ?? keptRequests(recorded)
   const now = clock.now()
-  const outcome = lane.outcomeOf(event)
+  const outcome = lane.status.outcomeOf(event)
   const blocker = outcome === 'blocked' ? blockerOf(delivery, event) : undefined
   const blockedBy = blocker && (await messageIdOf(delivery, blocker))
   const due = outcome === 'retrying' ? event.history?.due : undefined
@@ -231,9 +234,9 @@ function waitOf(
   blocker: LaneEvent | undefined,
   blockedBy: string | null,
 ) {
-  const own = lane.waitOf(event)
+  const own = lane.status.waitOf(event)
   if (own.cause !== 'order' || blocker?.state !== 'retrying') return { ...own, blockedBy }
-  return { ...lane.waitOf(blocker), blockedBy }
+  return { ...lane.status.waitOf(blocker), blockedBy }
 }
 
 /** The earlier event of the same user that blocks this one. */

@@ -1,4 +1,4 @@
-import type { DeadLetterRow, DurationCounts, JobPart, JourneyWrite, Lane, Scope } from '@millrace/delivery'
+import type { DeadLetterRow, DurationCounts, JobPart, JourneyWrite, LaneStatus, Scope } from '@millrace/delivery'
 import type { OffsetRange } from '@millrace/log'
 import type { Waiting } from '@millrace/wording'
 import type { DeliveryCounts } from '../delivery/delivery-metrics.ts'
@@ -24,7 +24,7 @@ export interface PartitionNeeds {
 /** The state of a destination in one shard. */
 export interface ShardState {
   readonly destinationId: string
-  readonly state: Lane['outage']['state']
+  readonly state: LaneStatus['outageState']
   /** Answer or status of the last failure; undefined if there was none. */
   readonly failure: string | undefined
   /** Ready, or not taken from the log yet. */
@@ -111,8 +111,15 @@ export interface Shard {
   /** Gives up the oldest waiting events. @returns their number; 0 if none can be given up now. */
   expireWaiting(request: { readonly destinationId: string; readonly bytes: number }): Promise<number>
 
-  /** Starts events of a replay of the log. @returns how many were started, and left out by filters; undefined: removed. */
+  /**
+   * Starts events of a replay of the log.
+   *
+   * @returns how many were started, and left out by filters; undefined: removed.
+   * @throws AbortError if it was abandoned: nothing was started.
+   */
   takeReplayed(take: ReplayedTake): Promise<{ taken: number; filtered: number } | undefined>
+  /** Ends the takes of a replay that still read the log. */
+  abandonTakes(jobId: string): Promise<void>
   /** Passes events to the lanes again that a replay started before. */
   resumeReplayed(waits: readonly JourneyWrite[]): Promise<void>
   /** Starts replayed dead letters. */

@@ -1,5 +1,5 @@
 import type { DeliveryStore, Job, JobStore } from '@millrace/delivery'
-import type { Clock, Logger } from '@millrace/std'
+import { type Clock, type Logger, orAborted } from '@millrace/std'
 import type { ConfiguredDestination } from '../following/configuration.ts'
 import type { Shard } from '../host/shard.ts'
 import type { LogScan } from './log-scan.ts'
@@ -13,7 +13,10 @@ const TAKES_PER_SECOND = 10
 const TRY_AGAIN_MS = 1_000
 
 /** What jobs call of a shard. */
-export type ReplayShard = Pick<Shard, 'takeReplayed' | 'resumeReplayed' | 'deliverLetters' | 'withdrawReplayed'>
+export type ReplayShard = Pick<
+  Shard,
+  'takeReplayed' | 'abandonTakes' | 'resumeReplayed' | 'deliverLetters' | 'withdrawReplayed'
+>
 
 /** The dependencies of jobs. */
 export interface JobDeps {
@@ -56,7 +59,7 @@ export class JobContext {
   readonly job: Job
   readonly deps: JobDeps
   readonly waits: Waits
-  isHalted = false
+  #halting = new AbortController()
   readonly #pace: Pace
   #takenTogether: number
   /** By destination: number of events in its lane. */
@@ -81,10 +84,21 @@ export class JobContext {
     this.#takenTogether = takenTogether(ratePerSecond)
   }
 
-  /** Stops starting events. */
+  get isHalted(): boolean {
+    return this.#halting.signal.aborted
+  }
+
+  /** Starts events again after a halt. */
+  begin(): void {
+    this.#halting = new AbortController()
+  }
+
+  /** Stops starting events, and interrupts waits and reads. A write ends first: its events are in the lanes. */
   halt(): void {
-    this.isHalted = true
+    this.#halting.abort()
     this.waits.endAll()
+    // If the thread of a shard ended, its takes ended too.
+    for (const shard of this.deps.shards()) shard.abandonTakes(this.job.id).catch(() => {})
   }
 
   get now(): number {
@@ -117,19 +131,25 @@ export class JobContext {
   }
 
   /** Retries failed reads and writes without limit, as for outcomes. @returns undefined if the job was halted. */
-  async attempt<T>(work: (jobs: JobStore) => Promise<T>): Promise<T | undefined> {
-    while (!this.isHalted) {
+  async attempt<T>(work: (jobs: JobStore, signal: AbortSignal) => Promise<T>): Promise<T | undefined> {
+    const { signal } = this.#halting
+    while (!signal.aborted) {
       try {
-        return await work(this.deps.store.jobs)
+        return await work(this.deps.store.jobs, signal)
       } catch (error) {
         const { message, code } = error as NodeJS.ErrnoException
         if (code === 'RANGE_LOST') throw error
-        if (this.isHalted) return undefined
+        if (signal.aborted) return undefined
         this.deps.logger.error({ replayId: this.job.id, cause: message }, 'a replay failed to read or write; retrying')
         await this.waits.sleep(TRY_AGAIN_MS)
       }
     }
     return undefined
+  }
+
+  /** As `attempt`, for work that only reads: a halt does not wait for its result. */
+  read<T>(work: (jobs: JobStore, signal: AbortSignal) => Promise<T>): Promise<T | undefined> {
+    return this.attempt((jobs, signal) => orAborted(work(jobs, signal), signal))
   }
 
   #add(destinationId: string, count: number): void {

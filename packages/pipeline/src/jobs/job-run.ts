@@ -46,7 +46,7 @@ export class JobRun {
   /** @returns whether the job is finished; false if it was halted. */
   run(): Promise<boolean> {
     this.isRunning = true
-    this.#context.isHalted = false
+    this.#context.begin()
     this.#running = this.#run().finally(() => {
       this.isRunning = false
     })

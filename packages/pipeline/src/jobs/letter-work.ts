@@ -22,7 +22,7 @@ export class LetterWork implements JobWork {
       const part = { jobId: job.id, destinationId, partition }
       for (let after: PartPlace | null = []; after !== null; ) {
         const request: typeof part & { after: PartPlace } = { ...part, after }
-        const counted: { count: number; next: PartPlace | null } | undefined = await this.#context.attempt((jobs) =>
+        const counted: { count: number; next: PartPlace | null } | undefined = await this.#context.read((jobs) =>
           jobs.countLetters(request),
         )
         if (counted === undefined) return undefined

@@ -66,13 +66,23 @@ export class LogScan {
     return this.#underWay > 0
   }
 
-  /** Searches the next records from a place. @throws RangeLostError */
-  async next({ partition, selection, destinationId }: ScanOf, from: ScanPlace): Promise<ScannedEvents> {
+  /**
+   * Searches the next records from a place.
+   *
+   * @param signal once it is aborted, its thread is not called any more.
+   * @throws RangeLostError
+   */
+  async next(
+    { partition, selection, destinationId }: ScanOf,
+    from: ScanPlace,
+    signal: AbortSignal,
+  ): Promise<ScannedEvents> {
     const end = selection.ends[partition]!
     if (from.offset >= end) return { found: [], next: from, isAtEnd: true }
     await this.#refuseLost(partition, from.offset)
     const { frames, next } = await this.#log.scan(partition, from.offset, READ_BYTES)
     if (frames.length === 0) return { found: [], next: { offset: next, index: 0 }, isAtEnd: true }
+    signal.throwIfAborted()
     const { found, isAtEnd } = await this.#select({ partition, frames, from, selection, destinationId })
     return { found, next: { offset: next, index: 0 }, isAtEnd: isAtEnd || next >= end }
   }

@@ -24,7 +24,7 @@ export class LogWork implements JobWork {
       const of = { partition, selection: this.#selection, destinationId }
       let place = placeOf(part)
       for (let isAtEnd = part.isAtEnd; !isAtEnd; ) {
-        const step = await this.#context.attempt(() => this.#context.deps.scan.next(of, place))
+        const step = await this.#context.read((_, signal) => this.#context.deps.scan.next(of, place, signal))
         if (step === undefined) return undefined
         matched += step.found.length
         place = step.next
@@ -39,7 +39,7 @@ export class LogWork implements JobWork {
     const ends = await Promise.allSettled([...this.#partsToDo].map((part) => this.#replayOrHalt(part)))
     const failed = ends.find((end) => end.status === 'rejected')
     if (failed === undefined) return
-    this.#context.isHalted = false
+    this.#context.begin()
     throw failed.reason
   }
 
@@ -84,7 +84,7 @@ export class LogWork implements JobWork {
         continue
       }
       if (found.length === 0 && !isScanned) {
-        const step = await this.#context.attempt(() => deps.scan.next(of, next))
+        const step = await this.#context.read((_, signal) => deps.scan.next(of, next, signal))
         if (step === undefined) return
         found = step.found
         next = step.next

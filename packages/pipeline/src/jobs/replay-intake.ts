@@ -6,6 +6,7 @@ import {
   type JourneyWrite,
 } from '@millrace/delivery'
 import type { StoredEvent } from '@millrace/protocol'
+import { orAborted } from '@millrace/std'
 import type { DeliveryDeps } from '../delivery/delivery-deps.ts'
 import type { DestinationDelivery } from '../delivery/destination-delivery.ts'
 import type { ReplayedTake } from '../host/shard.ts'
@@ -25,6 +26,8 @@ export interface ReplayIntakeOptions {
 /** Starts the events of replays in the lanes of a shard. */
 export class ReplayIntake {
   readonly #options: ReplayIntakeOptions
+  /** By job: the takes that still read. */
+  readonly #reading = new Map<string, Set<AbortController>>()
 
   constructor(options: ReplayIntakeOptions) {
     this.#options = options
@@ -35,7 +38,7 @@ export class ReplayIntake {
     const { jobId, part, events, place, isAtEnd } = take
     const { partition, destinationId } = part
     const { delivery: deliveryOf, deps } = this.#options
-    const payloads = await this.#eventsAt(partition, events)
+    const payloads = await this.#unlessAbandoned(jobId, this.#eventsAt(partition, events))
     const delivery = deliveryOf(destinationId)
     if (delivery === undefined) return undefined
     const wanted: { event: ReplayedEvent; error?: Error }[] = []
@@ -70,6 +73,11 @@ export class ReplayIntake {
     return { taken: indexes.length, filtered: filtered.length }
   }
 
+  /** @see Shard.abandonTakes */
+  abandonTakes(jobId: string): void {
+    for (const reading of this.#reading.get(jobId) ?? []) reading.abort()
+  }
+
   /** Passes events that a replay started before to the lanes again. */
   resume(waits: readonly JourneyWrite[]): void {
     for (const [destinationId, ofDestination] of Map.groupBy(waits, (wait) => wait.destinationId)) {
@@ -100,6 +108,18 @@ export class ReplayIntake {
 
   #endOf(jobId: string, destinationId: string): () => void {
     return () => this.#options.onEnded(jobId, destinationId)
+  }
+
+  async #unlessAbandoned<T>(jobId: string, read: Promise<T>): Promise<T> {
+    const reading = new AbortController()
+    const ofJob = this.#reading.getOrInsertComputed(jobId, () => new Set())
+    ofJob.add(reading)
+    try {
+      return await orAborted(read, reading.signal)
+    } finally {
+      ofJob.delete(reading)
+      if (ofJob.size === 0) this.#reading.delete(jobId)
+    }
   }
 
   /** Events of the log; undefined for those that are gone. */

@@ -408,7 +408,7 @@ function watched<T extends object>(target: T, count: (by: number) => void): T {
   })
 }
 
-function destinationOf(id: string, { delivery, ...change }: DestinationChange): ConfiguredDestination {
+export function destinationOf(id: string, { delivery, ...change }: DestinationChange): ConfiguredDestination {
   return {
     id,
     name: id,

@@ -134,6 +134,10 @@ export class RemoteShard implements Shard {
     return this.#thread.call('takeReplayed', take)
   }
 
+  abandonTakes(jobId: string): Promise<void> {
+    return this.#thread.call('abandonTakes', jobId)
+  }
+
   resumeReplayed(waits: readonly JourneyWrite[]): Promise<void> {
     return this.#thread.call('resumeReplayed', waits)
   }

@@ -112,6 +112,7 @@ export function serveShard(served: ServedShard): void {
     waitingBytes: () => shard!.waitingBytes(),
     expireWaiting: (request) => shard!.expireWaiting(request),
     takeReplayed: (take) => shard!.takeReplayed(take),
+    abandonTakes: (jobId) => shard!.abandonTakes(jobId),
     resumeReplayed: (waits) => shard!.resumeReplayed(waits),
     deliverLetters: (letters) => shard!.deliverLetters(letters),
     withdrawReplayed: (jobId) => shard!.withdrawReplayed(jobId),

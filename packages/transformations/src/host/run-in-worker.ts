@@ -30,6 +30,8 @@ export interface RunInWorker {
   readonly wallMs: number
   /** Whether both are by the clock: waits for a processor count. */
   readonly countsWaits: boolean
+  /** Called each time that the run begins in a child: its sandbox is made or found there. */
+  readonly onBegin: () => void
   /** Called with what each stretch took of the child, and of that with what it held up others. */
   readonly onStretch: (used: { readonly ms: number; readonly heldMs: number }) => void
   /** Called when a time limit was reached because the run had waited for a processor. */
@@ -122,7 +124,9 @@ class Attempt {
       worker.turns.done()
       return { kind: 'lost', trouble: 'sandbox lost', isOwnFault: false }
     }
+    // It may find that the last child is lost, and forget its sandboxes: `onBegin` comes after it.
     const child = worker.child()
+    this.#options.onBegin()
     let reply = await this.#begin(child).finally(() => worker.turns.done())
     if (reply.kind !== 'waits') return this.#endOf(reply)
 

@@ -172,7 +172,6 @@ export class Sandboxes {
     const { clock, limits, fetch, logger } = this.#options
     const texts = run.texts()
     const worker = await this.#turnOf(run, key)
-    this.#registry.begin(key, worker, clock.monotonic())
     this.#startSweeping()
     this.#runCount++
     const ended = await runInWorker({
@@ -192,6 +191,7 @@ export class Sandboxes {
       syncMs: limits.syncMs,
       wallMs: Math.min(run.wallMs ?? limits.wallMs, limits.wallMs),
       countsWaits: run.countsWaits === true,
+      onBegin: () => this.#registry.begin(key, worker, clock.monotonic()),
       onStretch: (used) => {
         if (run.mode === 'live') this.#usage.add(key, used)
       },

@@ -1,13 +1,14 @@
 #import "MLREngine.h"
 
+#import <stdatomic.h>
 #import <time.h>
 
 #import "MLRDeviceFacts.h"
 #import "MLRSender.h"
 #import "mlr_core.h"
 
-/** Calls that may wait for their answer; one more is refused. */
-static const NSUInteger MLRCallsWaiting = 10000;
+/** Calls that may wait for the queue; one more is refused. */
+static const long MLRCallsWaiting = 10000;
 
 @interface MLREngine ()
 
@@ -24,6 +25,8 @@ static const NSUInteger MLRCallsWaiting = 10000;
   dispatch_queue_t _queue;
   mlr_core *_core;
   uint64_t _lastCall;
+  /** Calls that the queue has not begun. Counted before they enter it, by any thread. */
+  atomic_long _waiting;
 }
 
 // ---- The world of the C engine, on its queue
@@ -140,6 +143,10 @@ static void rested(void *host) {
   [_facts watch:^{
     [weakSelf changed];
   }];
+  [NSNotificationCenter.defaultCenter addObserver:self
+                                         selector:@selector(unlocked)
+                                             name:UIApplicationProtectedDataDidBecomeAvailable
+                                           object:nil];
   return self;
 }
 
@@ -199,11 +206,13 @@ static void rested(void *host) {
     answer(NO, @{@"code" : @"BAD_ARGUMENT", @"detail" : @"no JSON"});
     return;
   }
+  if (atomic_fetch_add(&_waiting, 1) >= MLRCallsWaiting) {
+    atomic_fetch_sub(&_waiting, 1);
+    answer(NO, @{@"code" : @"QUEUE_FULL", @"detail" : @"10,000 calls wait"});
+    return;
+  }
   dispatch_async(_queue, ^{
-    if (self.answers.count >= MLRCallsWaiting) {
-      answer(NO, @{@"code" : @"INTERNAL", @"detail" : @"too many calls wait"});
-      return;
-    }
+    atomic_fetch_sub(&self->_waiting, 1);
     uint64_t call = ++self->_lastCall;
     self.answers[@(call)] = answer;
     mlr_act(self->_core, call, action.UTF8String, json.bytes, json.length);
@@ -221,6 +230,12 @@ static void rested(void *host) {
 
 - (void)request:(uint64_t)request wasAnswered:(const mlr_answer *)answer {
   mlr_answered(_core, request, answer);
+}
+
+- (void)unlocked {
+  dispatch_async(_queue, ^{
+    mlr_unlocked(self->_core);
+  });
 }
 
 - (void)changed {

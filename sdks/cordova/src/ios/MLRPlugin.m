@@ -2,13 +2,21 @@
 
 #import "MLREngine.h"
 
-@implementation MLRPlugin
+@implementation MLRPlugin {
+  /** A navigation has begun and no page has listened since. Main thread. */
+  BOOL _isLeaving;
+}
 
 - (void)pluginInitialize {
   [MLREngine ofProcess];
+  [NSNotificationCenter.defaultCenter addObserver:self
+                                         selector:@selector(pageDidLoad)
+                                             name:CDVPageDidLoadNotification
+                                           object:self.webView];
 }
 
 - (void)listen:(CDVInvokedUrlCommand *)command {
+  _isLeaving = NO;
   id<CDVCommandDelegate> delegate = self.commandDelegate;
   NSString *callback = command.callbackId;
   [[MLREngine ofProcess] listen:^(NSDictionary *signal) {
@@ -56,9 +64,15 @@
   if ([url isKindOfClass:[NSURL class]]) [[MLREngine ofProcess].lifecycle openedURL:[url absoluteString]];
 }
 
-/** The page is left: what listened is gone. */
+/** A navigation begins. It may still fail or become a download, and then the page stays and goes on listening. */
 - (void)onReset {
-  [[MLREngine ofProcess] stopListening];
+  _isLeaving = YES;
+}
+
+/** Another page is there: what listened is gone, unless that page listens already. */
+- (void)pageDidLoad {
+  if (_isLeaving) [[MLREngine ofProcess] stopListening];
+  _isLeaving = NO;
 }
 
 - (void)act:(NSString *)action command:(CDVInvokedUrlCommand *)command {

@@ -120,6 +120,9 @@ void mlr_entered(mlr_core *core, const char *url);
 /** It left: the prepared event is stored and everything sent, without any JavaScript. */
 void mlr_left(mlr_core *core);
 
+/** The phone was unlocked: files that iOS kept closed can be read from now on. */
+void mlr_unlocked(mlr_core *core);
+
 /** The network, or a fact of `context`, changed. */
 void mlr_changed(mlr_core *core);
 

@@ -24,6 +24,8 @@ struct mlr_core {
   uint64_t last_request;
 
   bool is_open;
+  /** The page was told that consent is awaited, because the guard could not be read. */
+  bool is_guard_awaited;
   mlr_settings settings;
   /** Of an event that is stored on leaving; no bytes: there is none. */
   mlr_text tail;
@@ -132,11 +134,46 @@ static void follow(mlr_core *core, const mlr_map *changes) {
   if (source != NULL) mlr_rules_follow(&core->rules, source);
 }
 
+/** The guard can be read at last: the page hears whether tracking is allowed, and then opens again. */
+static void look_at_guard(mlr_core *core) {
+  if (!core->is_guard_awaited || mlr_guard_trouble(&core->guard) != NULL) return;
+  core->is_guard_awaited = false;
+  // What closed the one closed the other.
+  mlr_store_look_again(&core->store);
+  mlr_tracking tracking = mlr_identity_tracking(&core->identity);
+  if (tracking != MLR_AWAITING_CONSENT) mlr_signal_tracking(&core->host, mlr_tracking_name(tracking));
+}
+
 // ---- Actions
 
-/** `"launch":{…}`, with the marker of the guard; one that is damaged counts as none. */
+/** A marker of the app that runs. */
+static mlr_text marker_of_now(mlr_core *core) {
+  char *json = core->host.fact(core->host.self, MLR_LAUNCH);
+  mlr_json *launch = mlr_json_parse(json, strlen(json));
+  mlr_map release = {0};
+  mlr_text marker = {0};
+  for (size_t at = 0; at < 2; at++) {
+    const char *name = at == 0 ? "version" : "build";
+    const mlr_json *value = mlr_json_member(launch, name);
+    if (mlr_json_is(value, MLR_STRING)) mlr_map_put(&release, name, value->string.at, value->string.length);
+  }
+  mlr_put_map(&marker, &release);
+  mlr_map_clear(&release);
+  mlr_json_free(launch);
+  free(json);
+  return marker;
+}
+
+/**
+ * `"launch":{…}`, with the marker of the guard; one that is damaged counts as none. One that cannot be read is there, so this
+ * is no first start: the app counts as unchanged, and a later start tells of an update.
+ */
 static void put_launch(mlr_text *to, mlr_core *core) {
-  const mlr_text *marker = mlr_guard_value(&core->guard, "marker");
+  bool is_unread = mlr_guard_trouble(&core->guard) != NULL;
+  const mlr_text *guarded = mlr_guard_value(&core->guard, "marker");
+  mlr_text of_now = {0};
+  if (is_unread && guarded == NULL) of_now = marker_of_now(core);
+  const mlr_text *marker = of_now.length > 0 ? &of_now : guarded;
   mlr_json *parsed = marker == NULL ? NULL : mlr_json_parse(marker->at, marker->length);
   mlr_put_fact(to, &core->host, "launch", MLR_LAUNCH);
   to->length--;
@@ -145,6 +182,7 @@ static void put_launch(mlr_text *to, mlr_core *core) {
   else mlr_put(to, "null");
   mlr_put(to, "}");
   mlr_json_free(parsed);
+  mlr_text_free(&of_now);
 }
 
 static void open_engine(const action_call *action) {
@@ -161,7 +199,10 @@ static void open_engine(const action_call *action) {
   core->is_open = true;
   core->diagnostics.level = settings.log_level;
   core->identity.requires_consent = settings.require_consent;
+  const char *unread = mlr_guard_trouble(&core->guard);
   mlr_tracking tracking = mlr_identity_tracking(&core->identity);
+  core->is_guard_awaited = unread != NULL && tracking == MLR_AWAITING_CONSENT;
+  if (unread != NULL) storage_failed(core, "STORAGE_OPEN", "guard.json cannot be read");
 
   mlr_text json = {0};
   mlr_put(&json, "{\"tracking\":\"");
@@ -386,6 +427,7 @@ void mlr_act(mlr_core *core, uint64_t call, const char *name, const char *args, 
       {"open", open_engine}, {"push", push}, {"state", put_state}, {"tail", put_tail},
       {"drain", drain},      {"purge", purge}, {"config", config},
   };
+  look_at_guard(core);
   mlr_json *list = mlr_json_parse(args, args_bytes);
   action_call action = {core, call, mlr_json_is(list, MLR_LIST) ? list->first : NULL};
   size_t at = 0;
@@ -401,10 +443,12 @@ void mlr_answered(mlr_core *core, uint64_t request, const mlr_answer *answer) {
 }
 
 void mlr_entered(mlr_core *core, const char *url) {
+  look_at_guard(core);
   mlr_signal_start(&core->host, url);
 }
 
 void mlr_left(mlr_core *core) {
+  look_at_guard(core);
   bool is_stored = core->tail.length > 0 && core->is_open && mlr_identity_tracking(&core->identity) == MLR_ENABLED;
   if (is_stored) {
     char uuid[37];
@@ -420,6 +464,11 @@ void mlr_left(mlr_core *core) {
   if (!is_sending) core->host.rested(core->host.self);
 }
 
+void mlr_unlocked(mlr_core *core) {
+  look_at_guard(core);
+}
+
 void mlr_changed(mlr_core *core) {
+  look_at_guard(core);
   mlr_signal_network(&core->host);
 }

@@ -16,7 +16,10 @@ typedef struct {
 
 /** `enabled`, `disabled` or `awaiting-consent` */
 const char *mlr_tracking_name(mlr_tracking tracking);
-/** Disabled in either place means disabled. */
+/**
+ * Disabled in either place means disabled. While the guard cannot be read it may say so: as long as this process was told
+ * nothing else, that is like awaiting consent.
+ */
 mlr_tracking mlr_identity_tracking(mlr_identity *identity);
 /** @return empty when there is none; to be freed */
 mlr_text mlr_identity_anonymous_id(mlr_identity *identity);

@@ -12,12 +12,15 @@ static bool is(const mlr_text *value, const char *text) {
 
 mlr_tracking mlr_identity_tracking(mlr_identity *identity) {
   mlr_map found = {0};
+  bool is_unread = mlr_guard_trouble(identity->guard) != NULL;
   const mlr_text *stored = mlr_store_value(identity->store, "tracking", &found);
   const mlr_text *guarded = mlr_guard_value(identity->guard, "tracking");
   bool is_disabled = is(stored, "disabled") || is(guarded, "disabled");
+  bool is_unknown = is_unread && guarded == NULL;
   bool is_enabled = is(stored, "enabled") || is(guarded, "enabled");
   mlr_map_clear(&found);
   if (is_disabled) return MLR_DISABLED;
+  if (is_unknown) return MLR_AWAITING_CONSENT;
   return is_enabled || !identity->requires_consent ? MLR_ENABLED : MLR_AWAITING_CONSENT;
 }
 

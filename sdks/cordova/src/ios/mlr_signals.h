@@ -9,6 +9,8 @@
 void mlr_signal_start(const mlr_host *host, const char *url);
 /** @param is_stored a row was made of the tail */
 void mlr_signal_stop(const mlr_host *host, bool is_stored);
+/** `{t:'changed'}` */
+void mlr_signal_tracking(const mlr_host *host, const char *tracking);
 void mlr_signal_network(const mlr_host *host);
 
 /** `"name":` and a fact of the platform. */

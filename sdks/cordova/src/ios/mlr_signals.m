@@ -35,6 +35,15 @@ void mlr_signal_stop(const mlr_host *host, bool is_stored) {
   host->signal(host->self, is_stored ? "{\"t\":\"stop\",\"stored\":true}" : "{\"t\":\"stop\",\"stored\":false}");
 }
 
+void mlr_signal_tracking(const mlr_host *host, const char *tracking) {
+  mlr_text json = {0};
+  mlr_put(&json, "{\"t\":\"changed\",\"state\":{\"tracking\":\"");
+  mlr_put(&json, tracking);
+  mlr_put(&json, "\"}}");
+  host->signal(host->self, json.at);
+  mlr_text_free(&json);
+}
+
 void mlr_signal_network(const mlr_host *host) {
   mlr_text json = {0};
   bool is_online = host->is_online(host->self);

@@ -39,6 +39,8 @@ typedef struct {
   bool is_in_memory;
 } mlr_store;
 
+/** Files that could not be opened may be readable now: they are opened again, unless a row is only in memory. */
+void mlr_store_look_again(mlr_store *store);
 /** `sqlite` or `memory` */
 const char *mlr_store_kind(mlr_store *store);
 /** Rows of all write keys, in database and memory. */

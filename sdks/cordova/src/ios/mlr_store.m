@@ -177,6 +177,12 @@ static void open_once(mlr_store *store) {
   read_only(store, find_newest, NULL);
 }
 
+void mlr_store_look_again(mlr_store *store) {
+  if (store->is_open || store->memory.rows.count > 0) return;
+  store->was_opened = false;
+  store->is_in_memory = false;
+}
+
 const char *mlr_store_kind(mlr_store *store) {
   open_once(store);
   return store->is_in_memory ? "memory" : "sqlite";

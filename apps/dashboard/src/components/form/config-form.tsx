@@ -13,6 +13,8 @@ interface ConfigFormProps {
   readonly config: JsonObject
   /** The saved values; secrets are masked. */
   readonly saved: JsonObject
+  /** Count of saves and other changes of `config` from outside the fields. */
+  readonly saves: number
   /** Error texts by key of the field. */
   readonly faults: Readonly<Record<string, string>>
   readonly disabled?: boolean
@@ -22,7 +24,16 @@ interface ConfigFormProps {
 }
 
 /** The form for a type's schema, with the names of the variables under the labels. */
-export function ConfigForm({ fields, config, saved, faults, disabled = false, onChange, onUnread }: ConfigFormProps) {
+export function ConfigForm({
+  fields,
+  config,
+  saved,
+  saves,
+  faults,
+  disabled = false,
+  onChange,
+  onUnread,
+}: ConfigFormProps) {
   return (
     <div className={styles.form}>
       {fields.map((field) => (
@@ -31,6 +42,7 @@ export function ConfigForm({ fields, config, saved, faults, disabled = false, on
           field={field}
           value={config[field.key]}
           saved={saved[field.key]}
+          saves={saves}
           error={faults[field.key]}
           disabled={disabled}
           onChange={(value) => onChange(withMember(config, field.key, value))}
@@ -45,6 +57,7 @@ interface ConfigControlProps {
   readonly field: ConfigField
   readonly value: JsonValue | undefined
   readonly saved: JsonValue | undefined
+  readonly saves: number
   readonly error: string | undefined
   readonly disabled: boolean
   /** Undefined omits the variable. */
@@ -52,7 +65,7 @@ interface ConfigControlProps {
   readonly onUnread: (fault: string | undefined) => void
 }
 
-function ConfigControl({ field, value, saved, error, disabled, onChange, onUnread }: ConfigControlProps) {
+function ConfigControl({ field, value, saved, saves, error, disabled, onChange, onUnread }: ConfigControlProps) {
   const { key, label, help, control, isRequired, options, fallback } = field
   const common = {
     label,
@@ -119,9 +132,9 @@ function ConfigControl({ field, value, saved, error, disabled, onChange, onUnrea
       )
     case 'pairs':
     case 'renames':
-      return <PairsField {...common} hasSecrets={control === 'pairs'} value={value} onChange={onChange} />
+      return <PairsField {...common} hasSecrets={control === 'pairs'} value={value} saves={saves} onChange={onChange} />
     case 'json':
-      return <JsonField {...common} value={value} onChange={onChange} onFault={onUnread} />
+      return <JsonField {...common} value={value} saves={saves} onChange={onChange} onFault={onUnread} />
     case 'lines':
       return (
         <Textarea

@@ -1,6 +1,7 @@
 import { Textarea } from '@mantine/core'
 import type { JsonValue } from '@millrace/protocol/json'
-import { type ComponentProps, useEffect, useState } from 'react'
+import { type ComponentProps, useEffect } from 'react'
+import { useDraft } from './use-draft.ts'
 
 interface JsonFieldProps
   extends Pick<
@@ -8,6 +9,8 @@ interface JsonFieldProps
     'label' | 'description' | 'error' | 'disabled' | 'withAsterisk' | 'inputWrapperOrder'
   > {
   readonly value: JsonValue | undefined
+  /** Count of saves, which may change the value. */
+  readonly saves?: number
   /** Called only with valid JSON. */
   readonly onChange: (value: JsonValue | undefined) => void
   /** Receives the error while the text is not JSON, then undefined. */
@@ -15,14 +18,14 @@ interface JsonFieldProps
 }
 
 /** A value of any type, as JSON. */
-export function JsonField({ value, onChange, onFault, error, ...common }: JsonFieldProps) {
-  const [text, setText] = useState(() => (value === undefined ? '' : JSON.stringify(value, null, 2)))
-  const [fault, setFault] = useState<string>()
+export function JsonField({ value, saves = 0, onChange, onFault, error, ...common }: JsonFieldProps) {
+  const [text, keep] = useDraft(value, saves, textOf)
+  const read = readJson(text)
+  const fault = 'fault' in read ? read.fault : undefined
   const write = (written: string) => {
-    setText(written)
-    const read = readJson(written)
-    setFault('fault' in read ? read.fault : undefined)
-    if (!('fault' in read)) onChange(read.value)
+    const now = readJson(written)
+    keep(written, 'fault' in now ? value : now.value)
+    if (!('fault' in now)) onChange(now.value)
   }
   // biome-ignore lint/correctness/useExhaustiveDependencies: only a change of the fault is reported
   useEffect(() => {
@@ -43,6 +46,10 @@ export function JsonField({ value, onChange, onFault, error, ...common }: JsonFi
       styles={{ input: { fontFamily: 'var(--mono)' } }}
     />
   )
+}
+
+function textOf(value: JsonValue | undefined): string {
+  return value === undefined ? '' : JSON.stringify(value, null, 2)
 }
 
 function readJson(text: string): { value: JsonValue | undefined } | { fault: string } {

@@ -1,11 +1,12 @@
 import { ActionIcon, Button, Checkbox, TextInput } from '@mantine/core'
 import { isJsonObject, type JsonObject, type JsonValue } from '@millrace/protocol/json'
-import { type ComponentProps, useState } from 'react'
+import type { ComponentProps } from 'react'
 import { MASK } from '../../api/destinations.ts'
 import { Icon } from '../../shell/icon.tsx'
 import { destinationTexts } from '../../texts.ts'
 import styles from './config-form.module.css'
 import { FieldFrame } from './field-frame.tsx'
+import { useDraft } from './use-draft.ts'
 
 interface PairsFieldProps extends Omit<ComponentProps<typeof FieldFrame>, 'children'> {
   readonly disabled: boolean
@@ -13,6 +14,8 @@ interface PairsFieldProps extends Omit<ComponentProps<typeof FieldFrame>, 'child
   readonly hasSecrets: boolean
   /** A list of `{from, to, secret?}`, or an object of texts. */
   readonly value: JsonValue | undefined
+  /** Count of saves, which mask the secrets in the value. */
+  readonly saves: number
   readonly onChange: (value: JsonValue | undefined) => void
 }
 
@@ -24,12 +27,13 @@ interface Pair {
 }
 
 /** Names and values, such as headers; or names and the names they become. */
-export function PairsField({ value, onChange, disabled, hasSecrets, ...frame }: PairsFieldProps) {
+export function PairsField({ value, saves, onChange, disabled, hasSecrets, ...frame }: PairsFieldProps) {
   // A row without a name is not saved, but the user may be typing it.
-  const [pairs, setPairs] = useState<readonly Pair[]>(() => pairsOf(value))
+  const [pairs, keep] = useDraft<JsonValue | undefined, readonly Pair[]>(value, saves, pairsOf)
   const change = (changed: readonly Pair[]) => {
-    setPairs(changed)
-    onChange(changed.length === 0 ? undefined : changed.map((pair): JsonObject => ({ ...pair }) as JsonObject))
+    const written = changed.length === 0 ? undefined : changed.map((pair): JsonObject => ({ ...pair }) as JsonObject)
+    keep(changed, written)
+    onChange(written)
   }
   const put = (at: number, pair: Pair) => change(pairs.with(at, pair))
   return (

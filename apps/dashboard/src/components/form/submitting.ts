@@ -11,9 +11,14 @@ export function submitting(work: () => Promise<unknown>) {
     event.preventDefault()
     const form = event.currentTarget
     await work()
-    await afterFrame()
-    const problem = form.querySelector<HTMLElement>('[aria-invalid="true"], [role="alert"]')
-    problem?.scrollIntoView({ block: 'center' })
-    if (problem?.matches('input, textarea')) problem.focus({ preventScroll: true })
+    await showProblem(form)
   }
+}
+
+/** Scrolls to the first wrong field of a form, or to its refusal. */
+export async function showProblem(form: HTMLFormElement): Promise<void> {
+  await afterFrame()
+  const problem = form.querySelector<HTMLElement>('[aria-invalid="true"], [role="alert"]')
+  problem?.scrollIntoView({ block: 'center' })
+  if (problem?.matches('input, textarea')) problem.focus({ preventScroll: true })
 }

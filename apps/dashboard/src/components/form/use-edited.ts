@@ -25,6 +25,10 @@ export interface Edited<T> {
   readonly warning: string | null
   readonly isPending: boolean
   readonly isSaved: boolean
+  /** Count of saves: fields that hold a draft follow the answer. */
+  readonly saves: number
+  /** Count of loads of the other state: the fields begin anew. */
+  readonly loads: number
   /** Another user saved since the input began. */
   readonly isChanged: boolean
   readonly hasInput: boolean
@@ -51,6 +55,8 @@ export function useEdited<One extends { readonly id: string }, Written, Body, T 
   const [written, setWritten] = useState<T>(() => pick(one))
   // Reading again does not change it.
   const [base, setBase] = useState<Base<T>>({ members: written, etag: one.etag })
+  const [saves, setSaves] = useState(0)
+  const [loads, setLoads] = useState(0)
   const { mutateAsync, error, data, isPending, isSuccess, reset } = useChange()
   const theirs = useOne(one.id)
   const live = theirs.data && { members: pick(theirs.data), etag: theirs.data.etag }
@@ -61,6 +67,7 @@ export function useEdited<One extends { readonly id: string }, Written, Body, T 
     const members = pick(oneOf(saved.body))
     setWritten((now) => inputAfterSave(now, written, members))
     setBase({ members, etag: saved.etag })
+    setSaves((count) => count + 1)
   }
   return {
     written,
@@ -69,6 +76,8 @@ export function useEdited<One extends { readonly id: string }, Written, Body, T 
     warning: data?.warning ?? null,
     isPending,
     isSaved: isSuccess,
+    saves,
+    loads,
     isChanged: error instanceof ApiError && error.kind === 'changed',
     hasInput: JSON.stringify(written) !== JSON.stringify(base.members),
     theirs: live?.members,
@@ -82,6 +91,7 @@ export function useEdited<One extends { readonly id: string }, Written, Body, T 
       if (live !== undefined) {
         setWritten(live.members)
         setBase(live)
+        setLoads(loads + 1)
       }
       reset()
     },

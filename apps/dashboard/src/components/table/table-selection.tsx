@@ -5,8 +5,8 @@ import styles from './data-table.module.css'
 export interface RowSelection {
   readonly has: (id: string) => boolean
   readonly toggle: (id: string) => void
-  /** Selects these, or none. */
-  readonly setAll: (ids: readonly string[]) => void
+  /** Selects all rows that match the filter, also those that are not loaded; or none. */
+  readonly setAll: (isAll: boolean) => void
   /** `SELECTION_BOXES`; tables without selection do not load them. */
   readonly boxes: typeof SELECTION_BOXES
 }
@@ -29,10 +29,10 @@ function SelectAll<Row>({ selection, rows, rowId }: SelectAllProps<Row>) {
     // biome-ignore lint/a11y/useFocusableInteractive: its box takes the focus
     <div role="columnheader" className={styles.check}>
       <Box
-        label="Select all loaded rows"
+        label="Select all that match the filters"
         isChecked={isAll}
         isMixed={chosen > 0 && !isAll}
-        onChange={() => selection.setAll(isAll ? [] : ids)}
+        onChange={() => selection.setAll(!isAll)}
       />
     </div>
   )

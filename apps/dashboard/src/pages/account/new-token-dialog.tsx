@@ -24,35 +24,45 @@ interface NewTokenDialogProps {
 
 /** Creates a token, and shows it once. */
 export function NewTokenDialog({ role: ownRole, onClose }: NewTokenDialogProps) {
-  const [token, setToken] = useState<string>()
-  if (token !== undefined) {
+  const creation = useCreateAccessToken()
+  const { data: made, isPending } = creation
+  if (made !== undefined) {
     return (
-      <ShownOnceDialog title="Your new token" what="token" secret={token} onClose={onClose}>
+      <ShownOnceDialog title="Your new token" what="token" secret={made.body.token} onClose={onClose}>
         It is shown only once. Store it safely.
       </ShownOnceDialog>
     )
   }
   return (
-    <Modal opened onClose={onClose} title="New access token" closeButtonProps={{ 'aria-label': 'Close' }}>
-      <TokenForm ownRole={ownRole} onMade={setToken} />
+    <Modal
+      opened
+      // Else it would make a token that nobody sees.
+      onClose={isPending ? () => {} : onClose}
+      title="New access token"
+      closeButtonProps={{ 'aria-label': 'Close', disabled: isPending }}
+    >
+      <TokenForm ownRole={ownRole} creation={creation} />
     </Modal>
   )
 }
 
-function TokenForm({ ownRole, onMade }: { readonly ownRole: Role; readonly onMade: (token: string) => void }) {
+interface TokenFormProps {
+  readonly ownRole: Role
+  readonly creation: ReturnType<typeof useCreateAccessToken>
+}
+
+function TokenForm({ ownRole, creation: { mutate, error, isPending } }: TokenFormProps) {
   const [name, setName] = useState('')
   const [role, setRole] = useState<Role>('viewer')
   const [days, setDays] = useState('90')
-  const { mutateAsync, error, isPending } = useCreateAccessToken()
   const refused = fieldRefusal(error, FIELDS)
-  const create = async (event: FormEvent) => {
+  const create = (event: FormEvent) => {
     event.preventDefault()
     const expiresAt = days === '' ? null : new Date(Date.now() + Number(days) * DAY_MS).toISOString()
-    const made = await mutateAsync({ name, role, expiresAt }).catch(() => undefined)
-    if (made !== undefined) onMade(made.body.token)
+    mutate({ name, role, expiresAt })
   }
   return (
-    <form className={styles.form} onSubmit={(event) => void create(event)}>
+    <form className={styles.form} onSubmit={create}>
       <Refusal error={error} fields={FIELDS} />
       <TextInput
         label="Name"

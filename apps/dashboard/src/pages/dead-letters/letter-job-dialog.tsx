@@ -6,6 +6,7 @@ import { type DeadLetterChoice, useDiscardDeadLetters, useReplayDeadLetters } fr
 import { isRunning, useReplay } from '../../api/replays.ts'
 import { Refusal } from '../../components/form/refusal.tsx'
 import { deadLetterTexts } from '../../texts.ts'
+import { CountFailure } from '../replays/count-failure.tsx'
 import { RateField } from '../replays/rate-field.tsx'
 import { estimateText } from '../replays/replay-words.ts'
 import { STANDARD_RATE } from '../replays/replays-search.ts'
@@ -25,17 +26,24 @@ export function LetterJobDialog({ job, onClose }: { readonly job: LetterJob; rea
   const discard = useDiscardDeadLetters()
   const { mutateAsync } = kind === 'replay' ? replay : discard
   const [dryRunId, setDryRunId] = useState<string>()
+  const [countError, setCountError] = useState<Error | null>(null)
   const [error, setError] = useState<Error | null>(null)
   const [isDoing, setDoing] = useState(false)
   const [rate, setRate] = useState(STANDARD_RATE)
   const navigate = useNavigate()
-  const { data: dryRun } = useReplay(dryRunId)
-  const count = dryRun !== undefined && !isRunning(dryRun) ? dryRun.matched : null
+  const reading = useReplay(dryRunId)
+  const dryRun = reading.data
+  const hasEnded = dryRun !== undefined && !isRunning(dryRun)
+  const matched = hasEnded ? dryRun.matched : null
+  const isCounting = countError === null && reading.error === null && !hasEnded
 
+  const count = () => {
+    setCountError(null)
+    setDryRunId(undefined)
+    mutateAsync({ ...choice, dryRun: true }).then(({ body }) => setDryRunId(body.replayId), setCountError)
+  }
   // biome-ignore lint/correctness/useExhaustiveDependencies: what is asked about stays the same while the dialog is open
-  useEffect(() => {
-    mutateAsync({ ...choice, dryRun: true }).then(({ body }) => setDryRunId(body.replayId), setError)
-  }, [])
+  useEffect(count, [])
   const start = async () => {
     setDoing(true)
     try {
@@ -56,15 +64,16 @@ export function LetterJobDialog({ job, onClose }: { readonly job: LetterJob; rea
     >
       <div className={styles.dialog}>
         <p role="status">
-          {count === null
-            ? 'Counting …'
-            : kind === 'replay'
-              ? deadLetterTexts.sendAgain(count, target)
-              : `Discard ${counted(count, 'event')} of ${target}? They will not be sent.`}
+          {isCounting && 'Counting …'}
+          {matched !== null &&
+            (kind === 'replay'
+              ? deadLetterTexts.sendAgain(matched, target)
+              : `Discard ${counted(matched, 'event')} of ${target}? They will not be sent.`)}
         </p>
-        {kind === 'replay' && count !== null && count > STANDARD_RATE && (
-          <RateField rate={rate} onRate={setRate} description={estimateText(count, rate)} />
+        {kind === 'replay' && matched !== null && matched > STANDARD_RATE && (
+          <RateField rate={rate} onRate={setRate} description={estimateText(matched, rate)} />
         )}
+        <CountFailure error={countError} reading={reading} onRetry={count} />
         <Refusal error={error} />
         <div className={styles.dialogActions}>
           <Button variant="default" onClick={onClose}>
@@ -72,7 +81,7 @@ export function LetterJobDialog({ job, onClose }: { readonly job: LetterJob; rea
           </Button>
           <Button
             {...(kind === 'discard' ? { color: 'bad' } : {})}
-            disabled={count === null || count === 0}
+            disabled={matched === null || matched === 0}
             loading={isDoing}
             onClick={() => void start()}
           >

@@ -94,7 +94,7 @@ export function LetterList({ filters, groups, group, nameOf, search, set }: Lett
                       boxes: SELECTION_BOXES,
                       has: (id: string) => chosen === 'all' || chosen.includes(id),
                       toggle: (id: string) => set({ sel: toggled(chosen, rows, id) }),
-                      setAll: (ids: readonly string[]) => set({ sel: ids.length === 0 ? undefined : 'all' }),
+                      setAll: (isAll: boolean) => set({ sel: isAll ? 'all' : undefined }),
                     },
                   }
                 : {})}

@@ -16,6 +16,7 @@ import { TimeField } from '../../components/time/time-field.tsx'
 import { localTime } from '../../components/time/time-text.ts'
 import { PageHead } from '../../shell/page-head.tsx'
 import { useSearchValues } from '../../shell/search-values.ts'
+import { CountFailure } from './count-failure.tsx'
 import { RateField } from './rate-field.tsx'
 import { estimateText } from './replay-words.ts'
 import styles from './replays.module.css'
@@ -105,9 +106,11 @@ interface CountAndStartProps {
 function CountAndStart({ asked, isKnown, onFrom }: CountAndStartProps) {
   const { mutateAsync, error, isPending } = useStartReplay()
   const [dryRunId, setDryRunId] = useState<string>()
-  const { data: dryRun } = useReplay(dryRunId)
+  const reading = useReplay(dryRunId)
+  const dryRun = reading.data
   const navigate = useNavigate()
-  const isCounting = isPending || (dryRunId !== undefined && (dryRun === undefined || isRunning(dryRun)))
+  const isRead = dryRun === undefined ? reading.error !== null : !isRunning(dryRun)
+  const isCounting = isPending || (dryRunId !== undefined && !isRead)
   const matched = isCounting ? null : (dryRun?.matched ?? null)
   const count = () => {
     mutateAsync({ ...asked, dryRun: true }).then(
@@ -126,6 +129,7 @@ function CountAndStart({ asked, isKnown, onFrom }: CountAndStartProps) {
   return (
     <>
       <Refusal error={error} />
+      {error === null && <CountFailure error={null} reading={reading} />}
       {typeof availableFrom === 'string' && (
         <Button variant="default" className={styles.offer} onClick={() => onFrom(availableFrom)}>
           From {localTime(new Date(availableFrom), new Date(), 'second')} on

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { isJsonObject, type JsonObject } from '@millrace/protocol'
 import { type Document, isAlias, isMap, isNode, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml'
 import { CommandError } from '../command-io.ts'
+import { commandLine } from '../command-line.ts'
 import { oneLine } from '../paint.ts'
 
 /** A document in a file, with the places of its members. */
@@ -18,11 +19,17 @@ export interface ConfigFile {
 
 const MAX_SHOWN_ERRORS = 100
 
-/** @throws CommandError if it cannot be read, or is not one YAML object. */
-export function readConfigFile(name: string): ConfigFile {
+/**
+ * @param printed a command to print, for the server in question.
+ * @throws CommandError if it cannot be read, or is not one YAML object.
+ */
+export function readConfigFile(name: string, printed = (...words: string[]) => commandLine(words)): ConfigFile {
   const file = readConfigFileIfAny(name)
   if (file !== undefined) return file
-  throw new CommandError(`${name} does not exist or is empty.`, 'Write it from the server with: millrace pull')
+  throw new CommandError(
+    `${name} does not exist or is empty.`,
+    `Write it from the server with: ${printed('pull', '--file', name)}`,
+  )
 }
 
 /** @returns undefined if the file is missing or empty. */

@@ -188,9 +188,10 @@ millrace.yaml /connections: must be a list
 
   test('says when there is no file', async () => {
     rmSync(file)
-    expect((await millrace(['plan'])).err).toBe(
-      'millrace.yaml does not exist or is empty.\nWrite it from the server with: millrace pull\n',
-    )
+    const advice = 'millrace.yaml does not exist or is empty.\nWrite it from the server with: npm run millrace -- pull'
+    expect((await millrace(['plan'])).err).toBe(`${advice} --file millrace.yaml\n`)
+    const other = await millrace(['plan', '--url', server.url], { MILLRACE_URL: '' })
+    expect(other.err).toBe(`${advice} --file millrace.yaml --url <url>\n`)
   })
 })
 

@@ -49,7 +49,7 @@ export async function apply(options: ApplyOptions, io: CommandIo): Promise<void>
 
 async function planned(options: PlanOptions, io: CommandIo) {
   const api = new ServerApi(options, io)
-  const file = readConfigFile(options.file)
+  const file = readConfigFile(options.file, (...words) => api.commandLine(...words))
   const { document: filledIn, missing } = filled(file.document, io.env)
   if (missing.length > 0) {
     const lines = missing.map(({ name, path }) => `${file.place(path)} ${name} (${oneLine(path)})`)

@@ -1,6 +1,6 @@
 import { accessSync, constants, existsSync, readdirSync, readFileSync, statfsSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { DATA_FORMAT } from '../../data-folder/data-folder.ts'
+import { DATA_FORMAT, missingDatabase } from '../../data-folder/data-folder.ts'
 import { size } from '../paint.ts'
 import { type Finding, fail, ok, warn } from './finding.ts'
 
@@ -33,7 +33,12 @@ export function checkDataFolder(given: string): ExaminedFolder {
     refused === undefined
       ? ok('data folder', `${path} is readable and writable`)
       : fail('data folder', `${path} cannot be used (${refused}): give this user read and write access`)
-  return { path, exists: true, nearest, findings: [access, ...checkFormat(path), ...checkSecrets(path)] }
+  return {
+    path,
+    exists: true,
+    nearest,
+    findings: [access, ...checkFormat(path), ...checkCompleteness(path), ...checkSecrets(path)],
+  }
 }
 
 /** Compares free space with the floor below which the server stops accepting events. */
@@ -95,6 +100,22 @@ function checkFormat(path: string): Finding[] {
     return [fail('format', `${format} is from a newer version of Millrace; this one supports ${DATA_FORMAT}`)]
   }
   return [ok('format', String(format))]
+}
+
+/** What a start would refuse. */
+function checkCompleteness(path: string): Finding[] {
+  const database = missingDatabase(path)
+  return database === undefined
+    ? []
+    : [fail('databases', `${database} is missing: restore the file or a backup; without it the server does not start`)]
+}
+
+/** @param given MILLRACE_SECRET_KEY */
+export function checkSecretKey(path: string, given: Uint8Array | undefined): Finding[] {
+  const file = join(path, 'secret.key')
+  if (given !== undefined || existsSync(file) || !existsSync(join(path, 'control.db'))) return []
+  const text = `${file} is missing, and saved secrets cannot be read without it: restore the file, or set MILLRACE_SECRET_KEY`
+  return [fail('secrets', text)]
 }
 
 const SECRET_FILES = ['secret.key', 'cli-token', 'inbox.key']

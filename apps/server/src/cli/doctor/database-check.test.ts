@@ -21,6 +21,7 @@ async function examine(data: string, ...words: string[]) {
 function makeDatabases(data: string): DatabaseSync {
   mkdirSync(join(data, 'log'), { recursive: true })
   writeFileSync(join(data, 'format'), '1\n')
+  writeFileSync(join(data, 'secret.key'), 'key', { mode: 0o600 })
   const opened = NAMES.map((name) => {
     const database = new DatabaseSync(join(data, name))
     database.exec(`

@@ -59,6 +59,8 @@ function record(n: number): EventRecord {
 async function openLog(folder: string, records: number, segmentBytes: number): Promise<SqliteEventLog> {
   mkdirSync(join(folder, 'log'), { recursive: true })
   writeFileSync(join(folder, 'format'), '1\n')
+  for (const name of ['control.db', 'delivery.db']) new DatabaseSync(join(folder, name)).close()
+  writeFileSync(join(folder, 'secret.key'), 'key', { mode: 0o600 })
   const log = await SqliteEventLog.open({ directory: join(folder, 'log'), clock: systemClock, segmentBytes })
   for (let n = 0; n < records; n += 10) {
     const commit = Array.from({ length: 10 }, (_, i) => log.append(0, i % 5 === 0 ? 'backfill' : 'live', record(n + i)))
@@ -220,6 +222,26 @@ describe('data folder', () => {
   })
 })
 
+describe('what a start would refuse', () => {
+  test.each(['control.db', 'delivery.db'])('%s is gone', async (name) => {
+    copyOfLog()
+    rmSync(join(data, name))
+    const { code, found } = await examine()
+    expect(found['databases']).toMatch(
+      `fail ${join(data, name)} is missing: restore the file or a backup; without it the server does not start`,
+    )
+    expect(code).toBe(1)
+  })
+
+  test('the secret key is gone, unless MILLRACE_SECRET_KEY has it', async () => {
+    copyOfLog()
+    rmSync(join(data, 'secret.key'))
+    const { code, found } = await examine()
+    expect([code, found['secrets']]).toEqual([1, expect.stringContaining('secret.key is missing')])
+    expect((await examine({ MILLRACE_SECRET_KEY: '0f'.repeat(32) })).code).toBe(0)
+  })
+})
+
 describe('port', () => {
   const health = (status: number, checks: Record<string, string>) => ({
     'GET /health': [status, { appType: 'EMBEDDED', checks }] as const,
@@ -245,6 +267,14 @@ describe('port', () => {
     const result = await examine({ MILLRACE_PORT: String(server.port) })
     expect(result.found['port']).toMatch(text)
     expect(result.code).toBe(code)
+  })
+
+  test('of another program: it is not given the token of this machine', async () => {
+    mkdirSync(data)
+    writeFileSync(join(data, 'cli-token'), 'canary', { mode: 0o600 })
+    await using server = await AnsweringServer.start({})
+    await examine({ MILLRACE_PORT: String(server.port) })
+    expect(server.requests.map(({ path, authorization }) => [path, authorization])).toEqual([['/health', undefined]])
   })
 
   test('free, or an address that is not of this machine', async () => {

@@ -5,7 +5,7 @@ import { unknownSettings } from '../../config/unknown-settings.ts'
 import { type CommandIo, EXIT } from '../command-io.ts'
 import { type Colour, json, oneLine, paintFor } from '../paint.ts'
 import { checkBackup } from './backup-check.ts'
-import { checkClock, checkDataFolder, checkDisk } from './data-folder-check.ts'
+import { checkClock, checkDataFolder, checkDisk, checkSecretKey } from './data-folder-check.ts'
 import { checkDatabases } from './database-check.ts'
 import { checkEgress } from './egress-check.ts'
 import { type Finding, fail, ok, warn } from './finding.ts'
@@ -68,12 +68,14 @@ async function* examine(options: DoctorOptions, io: CommandIo): AsyncGenerator<F
   yield checkDisk(folder.nearest, settings.minFreeDiskBytes)
   yield checkClock(folder.path, io.clock.now())
   if (folder.exists) {
+    yield* checkSecretKey(folder.path, settings.secretKey)
     const reading = { isQuick: options.quick === true, progress: io.stderr }
     yield* checkDatabases(folder.path, reading)
     yield* checkLog(folder.path, reading)
   }
-  yield await checkPort(settings)
-  yield await checkThreads(settings)
+  const port = await checkPort(settings)
+  yield port.finding
+  yield await checkThreads(settings, port.isMillrace)
   yield* checkEgress(settings)
 }
 
@@ -82,7 +84,7 @@ async function* examineCluster(settings: Settings, { clock }: CommandIo): AsyncG
   const folder = checkDataFolder(settings.dataDir)
   yield folder.findings[0]!
   yield checkClock(folder.path, clock.now())
-  yield await checkPort(settings)
+  yield (await checkPort(settings)).finding
   yield* checkEgress(settings)
   // An embedded server loads no module of a cluster. The settings were checked together.
   const { checkCluster } = await import('./cluster/cluster-check.ts')

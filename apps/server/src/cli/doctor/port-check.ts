@@ -6,26 +6,34 @@ import { type Finding, fail, ok } from './finding.ts'
 
 const ANSWER_MS = 5_000
 
+export interface ExaminedPort {
+  readonly finding: Finding
+  /** Whether a Millrace listens there: nobody else gets the token of this machine. */
+  readonly isMillrace: boolean
+}
+
 /** Whether the port is free or used by a Millrace, and the health of that Millrace. */
-export async function checkPort({ host, port }: Pick<Settings, 'host' | 'port'>): Promise<Finding> {
-  if (port === 0) return ok('port', 'any free one')
+export async function checkPort({ host, port }: Pick<Settings, 'host' | 'port'>): Promise<ExaminedPort> {
+  const of = (finding: Finding, isMillrace = false) => ({ finding, isMillrace })
+  if (port === 0) return of(ok('port', 'any free one'))
   const place = host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`
   const obstacle = await obstacleToListening(host, port)
-  if (obstacle === undefined) return ok('port', `${place} is free; the server does not run`)
-  if (obstacle !== 'EADDRINUSE')
-    return fail('port', `${place} cannot be listened on (${obstacle}): see ${ADVICE[obstacle] ?? 'MILLRACE_HOST'}`)
+  if (obstacle === undefined) return of(ok('port', `${place} is free; the server does not run`))
+  if (obstacle !== 'EADDRINUSE') {
+    const advice = ADVICE[obstacle] ?? 'MILLRACE_HOST'
+    return of(fail('port', `${place} cannot be listened on (${obstacle}): see ${advice}`))
+  }
   const health = await healthAt(host, port)
   if (health === undefined) {
-    return fail('port', `${place} is in use by another program: stop it, or set MILLRACE_PORT`)
+    return of(fail('port', `${place} is in use by another program: stop it, or set MILLRACE_PORT`))
   }
   const troubles = Object.entries(health.checks ?? {}).filter(([, state]) => state !== 'ok')
-  if (health.status === 200 && troubles.length === 0) return ok('port', `${place} the server runs and is healthy`)
-  const said = troubles.map(([name, state]) => `${name}: ${state}`).join(', ')
-  return {
-    verdict: health.status === 200 ? 'warn' : 'fail',
-    what: 'port',
-    text: oneLine(`${place} the server runs, but is unhealthy: ${said}`, 500),
+  if (health.status === 200 && troubles.length === 0) {
+    return of(ok('port', `${place} the server runs and is healthy`), true)
   }
+  const said = troubles.map(([name, state]) => `${name}: ${state}`).join(', ')
+  const text = oneLine(`${place} the server runs, but is unhealthy: ${said}`, 500)
+  return of({ verdict: health.status === 200 ? 'warn' : 'fail', what: 'port', text }, true)
 }
 
 const ADVICE: Record<string, string> = { EACCES: 'MILLRACE_PORT; ports below 1024 need an administrator' }

@@ -9,8 +9,8 @@ import { rangesText } from './ranges-text.ts'
 const ANSWER_MS = 5_000
 
 /** How many threads deliver, what each owns and how busy it is, as the running server says; else how many would. */
-export async function checkThreads(settings: Settings): Promise<Finding> {
-  const threads = await runningThreads(settings)
+export async function checkThreads(settings: Settings, isRunning: boolean): Promise<Finding> {
+  const threads = isRunning ? await runningThreads(settings) : undefined
   if (threads !== undefined) return ok('threads', threads.map(shown).join('; '))
   const count = threadCount(settings)
   return ok(
@@ -29,9 +29,8 @@ function shown({ number, partitions, busyPercent }: RunningThread): string {
   return `thread ${number} owns partitions ${rangesText(partitions)}, ${busyPercent} % busy`
 }
 
-/** Undefined if the server does not run, or does not answer this machine's token. */
+/** Undefined if the server does not answer this machine's token. */
 async function runningThreads({ dataDir, host, port }: Settings): Promise<RunningThread[] | undefined> {
-  if (port === 0) return undefined
   const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host
   const url = `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}/v2/admin/info`
   try {

@@ -5,6 +5,7 @@ import { type CommandContext, remote, withExample } from '../command.ts'
 import { CommandError, type CommandIo, usageError } from '../command-io.ts'
 import { json, oneLine, paintFor } from '../paint.ts'
 import { readMessage } from '../read-message.ts'
+import { findResource } from '../resource-options.ts'
 import { ServerApi, type ServerOptions } from '../server-api.ts'
 import { type EventOptions, eventOfOptions, eventsOfMessage } from './event-to-send.ts'
 import { eventTitle } from './journey.ts'
@@ -64,7 +65,7 @@ async function send(
     say(`  ${paint('bold', eventTitle(event))}  messageId ${oneLine(messageIds[i]!)}`)
   }
   if (events.length > shown.length) say(`  and ${(events.length - shown.length).toLocaleString('en-US')} more`)
-  if (messageIds[0] !== undefined) say(`Trace it: npm run millrace -- trace ${shellWord(messageIds[0])}`)
+  if (messageIds[0] !== undefined) say(`Trace it: ${api.commandLine('trace', messageIds[0])}`)
 }
 
 async function eventsOf(type: string | undefined, name: string | undefined, options: SendOptions, io: CommandIo) {
@@ -78,25 +79,11 @@ async function eventsOf(type: string | undefined, name: string | undefined, opti
   return eventsOfMessage(await readMessage(options.message, io), type, randomUUID, options.backfill)
 }
 
-/** The source with this id, key or name; without a name, the source of the first start. */
+/** Without a name: the source of the first start. */
 async function findSource(api: ServerApi, wanted: string | undefined): Promise<Source> {
-  const sources = await api.all<Source>('/v2/sources', 'sources')
-  const byId = sources.find(({ id }) => id === wanted)
-  const byKey = sources.find(({ key }) => key === (wanted ?? 'quickstart'))
-  const byName = sources.filter(({ name }) => name === (wanted ?? 'Quickstart'))
-  const found = byId ?? byKey ?? byName[0]
-  if (byId === undefined && byKey === undefined && byName.length > 1) {
-    throw new CommandError(`${byName.length} sources are named "${wanted}".`, 'Use its key or id.')
-  }
-  if (found !== undefined) return found
-  const known = sources.slice(0, SHOWN_EVENTS).map(({ key }) => oneLine(key))
-  const advice = known.length === 0 ? 'There are no sources yet.' : `There are: ${known.join(', ')}.`
-  if (wanted !== undefined) throw new CommandError(`No source "${oneLine(wanted)}" at ${api.url}.`, advice)
-  throw new CommandError(`${api.url} has no source "Quickstart": use --source or --write-key.`, advice)
-}
-
-/** Quotes a text as one shell word. */
-function shellWord(text: string): string {
-  const plain = oneLine(text, 4_000)
-  return /^[\w.:@/+-]+$/.test(plain) ? plain : `'${plain.replaceAll("'", "'\\''")}'`
+  if (wanted !== undefined) return findResource<Source>(api, 'source', wanted)
+  return findResource<Source>(api, 'source', 'quickstart').catch((error: unknown) => {
+    if (!(error instanceof CommandError)) throw error
+    throw new CommandError(`${api.url} has no source "Quickstart": use --source or --write-key.`, error.advice)
+  })
 }

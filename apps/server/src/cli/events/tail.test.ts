@@ -26,6 +26,8 @@ const STREAM = [
   message('skipped', { count: 1310 }),
 ].join('')
 
+const paging = { total: 1, next: '' }
+
 /** Waits of up to a second pass at once, longer ones never. */
 const hastyClock = {
   ...systemClock,
@@ -40,8 +42,8 @@ async function tailOf(answers: readonly Answer[], argv: readonly string[] = [], 
   const stopped = Promise.withResolvers<void>()
   let calls = 0
   await using server = await AnsweringServer.start({
-    'GET /v2/sources': [200, { sources: [{ id: sourceId, key: 'cinema', name: 'Cinema app' }] }],
-    'GET /v2/destinations': [200, { destinations: [{ id: destinationId, key: 'hook', name: 'Booking hook' }] }],
+    'GET /v2/sources': [200, { sources: [{ id: sourceId, key: 'cinema', name: 'Cinema app' }], paging }],
+    'GET /v2/destinations': [200, { destinations: [{ id: destinationId, key: 'hook', name: 'Booking hook' }], paging }],
     'GET /v2/tail': () => {
       const answer = answers[calls++]
       if (answer !== undefined) return answer
@@ -90,10 +92,10 @@ test('--json writes one object a line', async () => {
   ])
 })
 
-test('the filters go to the server', async () => {
+test('the filters go to the server, keys and names of resources as ids', async () => {
   const filters = [
     '--source',
-    's',
+    'cinema',
     '--type',
     'track',
     '--name',
@@ -103,10 +105,17 @@ test('the filters go to the server', async () => {
     '--outcome',
     'expired',
     '--destination',
-    'd',
+    'Booking hook',
   ]
   const { paths } = await tailOf([], filters)
-  expect(paths).toContain('/v2/tail?sourceId=s&type=track&name=A+b&userId=u&outcome=expired&destinationId=d')
+  const resources = [`sourceId=${sourceId}`, `destinationId=${destinationId}`]
+  expect(paths).toContain(`/v2/tail?${resources[0]}&type=track&name=A+b&userId=u&outcome=expired&${resources[1]}`)
+})
+
+test('a source that is not there is told, and nothing is watched', async () => {
+  const { code, err, paths, url } = await tailOf([], ['--source', 'Quickstart'])
+  expect({ code, err }).toEqual({ code: 1, err: `No source "Quickstart" at ${url}.\nThere are: cinema.\n` })
+  expect(paths).not.toContain('/v2/tail')
 })
 
 test('a restart of the server is noted, and it goes on when the server is back', async () => {

@@ -4,6 +4,7 @@ import { type CommandContext, remote, withExample } from '../command.ts'
 import { CommandError, type CommandIo } from '../command-io.ts'
 import { namesOf, type ResourceNames } from '../names.ts'
 import { duration, json, oneLine, type Paint, paintFor, time } from '../paint.ts'
+import { withIds } from '../resource-options.ts'
 import { AnswerError, ServerApi, type ServerOptions } from '../server-api.ts'
 import { eventTitle, OUTCOME_COLOURS } from './journey.ts'
 import type { ServerEvent } from './server-events.ts'
@@ -37,12 +38,12 @@ const TRY_AGAIN_MS = 1_000
 export function addTail(program: Command, { io }: CommandContext): void {
   withExample(remote(program.command('tail')), 'tail --type track --name "Seat Reserved"')
     .description('show events and their outcomes live; Ctrl-C ends it')
-    .option('--source <id>', 'only of this source')
+    .option('--source <source>', 'only of this source: its id, key or name')
     .option('--type <type>', 'only of this type, such as track')
     .option('--name <name>', 'only events of this name')
     .option('--user <id>', 'only of this userId')
     .option('--outcome <outcome>', 'only this outcome, such as dead_lettered')
-    .option('--destination <id>', 'only outcomes at this destination')
+    .option('--destination <destination>', 'only outcomes at this destination: its id, key or name')
     .action((options: TailOptions) => tail(options, io))
 }
 
@@ -54,7 +55,7 @@ async function tail(options: TailOptions, io: CommandIo): Promise<void> {
   const show = options.json ? jsonLine : lineFor(await namesOf(api), paintFor(io.stdout, io.env))
   const paint = paintFor(io.stderr, io.env)
   const note = (text: string) => io.stderr.write(`${paint('dim', text)}\n`)
-  const path = pathOf(options)
+  const path = pathOf(await withIds(api, options))
   let wasOpen = false
   let isLost = false
   const onOpen = () => {

@@ -5,6 +5,7 @@ import { type CommandContext, remote, withExample } from '../command.ts'
 import type { CommandIo } from '../command-io.ts'
 import { namesOf } from '../names.ts'
 import { json, oneLine, paintFor } from '../paint.ts'
+import { withIds } from '../resource-options.ts'
 import { AnswerError, ServerApi, type ServerOptions } from '../server-api.ts'
 import { isOnItsWay, journeyLines } from './journey.ts'
 
@@ -21,14 +22,15 @@ const POLL_MS = 100
 export function addTrace(program: Command, { io }: CommandContext): void {
   withExample(remote(program.command('trace <messageId>')), 'trace 8ed31aa9-450f-4a72-87aa-05033556fa4d')
     .description('show the outcome of an event at every destination')
-    .option('--source <id>', 'only of this source')
+    .option('--source <source>', 'only of this source: its id, key or name')
     .action((messageId: string, options: TraceOptions) => trace(messageId, options, io))
 }
 
 /** Shows the trace of each accepted event with a messageId. */
 async function trace(messageId: string, options: TraceOptions, io: CommandIo): Promise<void> {
   const api = new ServerApi(options, io)
-  const answer = await settledTrace(api, messageId, options.source, io.clock)
+  const { source } = await withIds(api, options)
+  const answer = await settledTrace(api, messageId, source, io.clock)
   if (options.json) {
     io.stdout.write(`${json(answer)}\n`)
     return

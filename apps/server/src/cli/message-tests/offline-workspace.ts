@@ -145,7 +145,7 @@ function openControlPlane(
     maskingOf: (secrets) => new Masking(secrets),
     logger: SILENT,
     apiRequestsPerMinute: 0,
-    port: 0,
+    serverName: '',
     trustedProxies: [],
   })
 }

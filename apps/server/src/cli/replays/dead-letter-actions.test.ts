@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { type Answer, AnsweringServer, run } from '../command-under-test.ts'
 
 const LETTER = '3EXM1nH9JtMJ06hF5WfzRPot1LW'
+const DESTINATION = '3uLMicKvWtFGwbwBkUIwtP0l8lu'
 const REPLAY = '37A4poI9SaefdDdDQ6BJiCpwwUV'
 const job = {
   id: REPLAY,
@@ -21,12 +22,18 @@ const job = {
   finishedAt: '2026-03-05T10:01:00.000Z',
 }
 
+const DONE = { delivered: 5120, filtered: 0, deadLettered: 0 }
+
 /** A server whose job is in these states, one after the other. */
 async function serverWith(...states: object[]) {
   let asked = 0
   const server = await AnsweringServer.start({
     'POST /v2/dead-letters/replay': [202, { replayId: REPLAY }],
     'POST /v2/dead-letters/discard': [202, { replayId: REPLAY }],
+    'GET /v2/destinations': [
+      200,
+      { destinations: [{ id: DESTINATION, key: 'hook', name: 'Hook' }], paging: { total: 1, next: '' } },
+    ],
     [`POST /v2/dead-letters/${LETTER}/replay`]: [202, { replayId: REPLAY }],
     [`DELETE /v2/dead-letters/${LETTER}`]: [204, ''],
     'DELETE /v2/dead-letters/gone': [
@@ -58,14 +65,14 @@ function typed(text: string) {
   )
 }
 
-test('many are replayed by filter, and what became of them is told', async () => {
+test('many are replayed by filter, and what became of them is told; with failures the exit code is 1', async () => {
   const { server, env } = await serverWith({})
   await using _ = server
   const args = [
     'dead-letters',
     'replay',
     '--destination',
-    'd',
+    'Hook',
     '--user',
     'u',
     '--from',
@@ -75,26 +82,53 @@ test('many are replayed by filter, and what became of them is told', async () =>
     '--yes',
   ]
   expect(await run(args, env)).toEqual({
-    code: 0,
+    code: 1,
     out: 'finished, 17 of 5,120 failed again, 5,100 of 5,120 delivered, 3 filtered\n',
     err: '',
   })
   expect(made(server).map(({ path, body }) => [path, JSON.parse(body)])).toEqual([
     [
       '/v2/dead-letters/replay',
-      { filter: { destinationId: 'd', userId: 'u', from: '2026-03-01' }, rateEventsPerSecond: 500 },
+      { filter: { destinationId: DESTINATION, userId: 'u', from: '2026-03-01' }, rateEventsPerSecond: 500 },
     ],
   ])
 })
 
+test('no destination of that name: nothing is sent', async () => {
+  const { server, env } = await serverWith({})
+  await using _ = server
+  const { code, err } = await run(['dead-letters', 'replay', '--destination', 'nope', '--yes'], env)
+  expect({ code, err }).toEqual({ code: 1, err: `No destination "nope" at ${server.url}.\nThere are: hook.\n` })
+  expect(made(server)).toEqual([])
+})
+
+test.each(['failed', 'cancelled', 'paused'])(
+  'a count that is %s is told as no number, and nothing is asked',
+  async (state) => {
+    const { server, env } = await serverWith({ dryRun: true, state, matched: null })
+    await using _ = server
+    for (const more of [['--dry-run'], []]) {
+      const given = { isTerminal: true, stdin: typed('y\n') }
+      const { code, out, err } = await run(['dead-letters', 'discard', '--all', ...more], env, given)
+      expect({ code, out }).toEqual({ code: 1, out: '' })
+      expect(err).toContain(`The count is ${state}.`)
+      expect(err).not.toContain('[y/N]')
+    }
+    expect(made(server).map(({ body }) => JSON.parse(body).dryRun)).toEqual([true, true])
+  },
+)
+
 test.each([
-  [['replay', LETTER], `POST /v2/dead-letters/${LETTER}/replay`, 'finished, 17 of 5,120 failed again'],
+  [['replay', LETTER], `POST /v2/dead-letters/${LETTER}/replay`, 'finished, 5,120 of 5,120 delivered'],
   [['discard', LETTER], `DELETE /v2/dead-letters/${LETTER}`, 'discarded  1 dead letter\n'],
-  [['replay', LETTER, 'x'], 'POST /v2/dead-letters/replay', 'finished, 17 of 5,120'],
+  [['replay', LETTER, 'x'], 'POST /v2/dead-letters/replay', 'finished, 5,120 of 5,120'],
   [['discard', LETTER, 'x'], 'POST /v2/dead-letters/discard', 'finished, 5,120 of 5,120 discarded\n'],
   [['discard', '--all'], 'POST /v2/dead-letters/discard', 'finished, 5,120 of 5,120 discarded\n'],
 ])('dead-letters %j --yes calls %s', async (args, call, out) => {
-  const { server, env } = await serverWith(args[0] === 'discard' ? { kind: 'discard', discarded: 5120 } : {})
+  const { server, env } = await serverWith({
+    ...DONE,
+    ...(args[0] === 'discard' ? { kind: 'discard', discarded: 5120 } : {}),
+  })
   await using _ = server
   const result = await run(['dead-letters', ...args, '--yes'], env)
   expect(result).toMatchObject({ code: 0, err: '' })
@@ -103,13 +137,13 @@ test.each([
 })
 
 test('--dry-run counts and asks nothing; --json prints the job', async () => {
-  const { server, env } = await serverWith({ dryRun: true })
+  const { server, env } = await serverWith({ ...DONE, dryRun: true })
   await using _ = server
   const args = ['dead-letters', 'discard', '--all', '--dry-run']
   expect(await run(args, env)).toEqual({ code: 0, out: '5,120 dead letters would be discarded.\n', err: '' })
   expect(JSON.parse(made(server)[0]!.body)).toEqual({ filter: { state: 'open' }, dryRun: true })
   const { out } = await run([...args, '--json'], env)
-  expect(JSON.parse(out)).toEqual({ replay: { ...job, dryRun: true } })
+  expect(JSON.parse(out)).toEqual({ replay: { ...job, ...DONE, dryRun: true } })
 })
 
 test('on a terminal it asks, with the number, and only a yes is one', async () => {
@@ -120,7 +154,7 @@ test('on a terminal it asks, with the number, and only a yes is one', async () =
     ['n\n', false],
     ['', false],
   ] as const) {
-    const { server, env } = await serverWith({})
+    const { server, env } = await serverWith(DONE)
     await using _ = server
     const args = ['dead-letters', 'discard', '--reason', 'answered 400']
     const result = await run(args, env, { isTerminal: true, stdin: typed(text) })

@@ -2,11 +2,12 @@ import type { Replay, StartedReplay } from '@millrace/api-types'
 import { replayOutcome } from '@millrace/wording'
 import type { Command } from 'commander'
 import { type CommandContext, remote, withExample } from '../command.ts'
-import { type CommandIo, usageError } from '../command-io.ts'
+import { type CommandIo, EXIT, usageError } from '../command-io.ts'
 import { json, type Paint, paintFor } from '../paint.ts'
 import { askFor, refuseUnlessAnswerable } from '../question.ts'
+import { withIds } from '../resource-options.ts'
 import { ServerApi, type ServerOptions } from '../server-api.ts'
-import { followReplay, number } from './follow-replay.ts'
+import { type Counted, counted, followReplay, number } from './follow-replay.ts'
 import { atRate, type RateOption, rateOption } from './rate-option.ts'
 
 interface Filters {
@@ -43,7 +44,7 @@ const FILTERS: Record<keyof Filters, string> = {
 }
 
 /** `millrace dead-letters replay` and `discard`. */
-export function addDeadLetterActions(group: Command, { io }: CommandContext): void {
+export function addDeadLetterActions(group: Command, { io, exitWith }: CommandContext): void {
   const actions = [
     ['replay', 'deliver open dead letters again, with the current configuration'],
     ['discard', 'end open dead letters without sending them'],
@@ -51,8 +52,8 @@ export function addDeadLetterActions(group: Command, { io }: CommandContext): vo
   for (const [action, description] of actions) {
     const command = remote(group.command(`${action} [ids...]`)).description(description)
     withExample(command, `dead-letters ${action} --destination 3uLMicKvWtFGwbwBkUIwtP0l8lu --dry-run`)
-      .option('--destination <id>', 'only of this destination')
-      .option('--source <id>', 'only of this source')
+      .option('--destination <destination>', 'only of this destination: its id, key or name')
+      .option('--source <source>', 'only of this source: its id, key or name')
       .option('--stage <stage>', 'user_transformation, dest_transformation, delivery or internal')
       .option('--reason <reason>', 'only with this reason')
       .option('--user <id>', 'only of this userId')
@@ -63,34 +64,38 @@ export function addDeadLetterActions(group: Command, { io }: CommandContext): vo
       .option('--dry-run', 'only count them')
       .option('--yes', 'without a question')
     if (action === 'replay') command.addOption(rateOption())
-    command.action((ids: readonly string[], options: ActionOptions) => act(action, ids, options, io))
+    command.action(async (ids: readonly string[], options: ActionOptions) =>
+      exitWith(await act(action, ids, options, io)),
+    )
   }
 }
 
-async function act(action: Action, ids: readonly string[], options: ActionOptions, io: CommandIo): Promise<void> {
-  const selection = selectionOf(ids, options)
+/** @returns the exit code: failed unless every dead letter was replayed or discarded. */
+async function act(action: Action, ids: readonly string[], options: ActionOptions, io: CommandIo): Promise<number> {
+  refuseUnlessSelected(ids, options)
   if (!options.dryRun) refuseUnlessAnswerable(options.yes, io)
   const api = new ServerApi(options, io)
+  const selection = selectionOf(ids, await withIds(api, options))
   if (options.dryRun) {
-    show(action, await startAndFollow(action, { ...selection, dryRun: true }, api, io), options, io)
-    return
+    return show(action, await count(action, selection, api, io), options, io)
   }
   if (!options.yes) {
-    const counted = ids.length > 0 ? ids.length : await countOf(action, selection, api, io)
-    await askFor(`${action === 'replay' ? 'Replay' : 'Discard'} ${letters(counted)}?`, options.yes, io)
+    const matched = ids.length > 0 ? ids.length : (await count(action, selection, api, io)).matched
+    await askFor(`${action === 'replay' ? 'Replay' : 'Discard'} ${letters(matched)}?`, options.yes, io)
   }
   const [only] = ids
   if (only === undefined || ids.length > 1) {
-    show(action, await startAndFollow(action, selection, api, io), options, io)
-  } else if (action === 'replay') {
+    return show(action, await startAndFollow(action, selection, api, io), options, io)
+  }
+  if (action === 'replay') {
     const path = `/v2/dead-letters/${encodeURIComponent(only)}/replay`
     const { replayId } = await api.send<StartedReplay>('POST', path)
-    show(action, await followReplay(replayId, api, io), options, io)
-  } else {
-    await api.send('DELETE', `/v2/dead-letters/${encodeURIComponent(only)}`)
-    // The answer of the route has no body.
-    if (!options.json) io.stdout.write(`${paintFor(io.stdout, io.env)('green', 'discarded')}  ${letters(1)}\n`)
+    return show(action, await followReplay(replayId, api, io), options, io)
   }
+  await api.send('DELETE', `/v2/dead-letters/${encodeURIComponent(only)}`)
+  // The answer of the route has no body.
+  if (!options.json) io.stdout.write(`${paintFor(io.stdout, io.env)('green', 'discarded')}  ${letters(1)}\n`)
+  return EXIT.done
 }
 
 function selectionOf(ids: readonly string[], options: ActionOptions) {
@@ -99,17 +104,19 @@ function selectionOf(ids: readonly string[], options: ActionOptions) {
     const value = options[option as keyof Filters]
     if (value !== undefined) filter[name] = value
   }
-  const isFiltered = Object.keys(filter).length > 0
+  return { ...(ids.length > 0 ? { ids } : { filter }), ...atRate(options) }
+}
+
+function refuseUnlessSelected(ids: readonly string[], options: ActionOptions): void {
+  const isFiltered =
+    options.all === true || Object.keys(FILTERS).some((option) => options[option as keyof Filters] !== undefined)
   if (isFiltered === ids.length > 0) {
     throw usageError('Give ids, filters, or --all.', 'millrace dead-letters list')
   }
-  const selected = isFiltered ? { filter } : { ids }
-  return { ...selected, ...atRate(options) }
 }
 
-async function countOf(action: Action, selection: object, api: ServerApi, io: CommandIo): Promise<number> {
-  const { matched } = await startAndFollow(action, { ...selection, dryRun: true }, api, io)
-  return matched ?? 0
+async function count(action: Action, selection: object, api: ServerApi, io: CommandIo): Promise<Counted> {
+  return counted(await startAndFollow(action, { ...selection, dryRun: true }, api, io))
 }
 
 async function startAndFollow(action: Action, body: object, api: ServerApi, io: CommandIo): Promise<Replay> {
@@ -117,9 +124,10 @@ async function startAndFollow(action: Action, body: object, api: ServerApi, io: 
   return followReplay(replayId, api, io)
 }
 
-function show(action: Action, replay: Replay, options: ActionOptions, io: CommandIo): void {
+function show(action: Action, replay: Replay, options: ActionOptions, io: CommandIo): number {
   if (options.json) io.stdout.write(`${json({ replay })}\n`)
   else io.stdout.write(`${resultLine(action, replay, paintFor(io.stdout, io.env))}\n`)
+  return replay.state === 'done' && replay.deadLettered === 0 ? EXIT.done : EXIT.failed
 }
 
 function resultLine(action: Action, replay: Replay, paint: Paint): string {

@@ -5,6 +5,7 @@ import type { CommandIo } from '../command-io.ts'
 import { attemptLines, named } from '../events/journey.ts'
 import { namesOf } from '../names.ts'
 import { columns, json, oneLine, paintFor, time } from '../paint.ts'
+import { withIds } from '../resource-options.ts'
 import { ServerApi, type ServerOptions } from '../server-api.ts'
 import { addDeadLetterActions } from './dead-letter-actions.ts'
 
@@ -48,10 +49,10 @@ export function addDeadLetters(program: Command, context: CommandContext): void 
   const list = remote(group.command('list'))
   withExample(list, 'dead-letters list --destination 3uLMicKvWtFGwbwBkUIwtP0l8lu')
     .description('list them, newest first')
-    .option('--destination <id>', 'only of this destination')
-    .option('--source <id>', 'only of this source')
+    .option('--destination <destination>', 'only of this destination: its id, key or name')
+    .option('--source <source>', 'only of this source: its id, key or name')
     .option('--stage <stage>', 'user_transformation, dest_transformation, delivery or internal')
-    .option('--reason <reason>', 'only only with this reason')
+    .option('--reason <reason>', 'only with this reason')
     .option('--state <state>', 'open (default), replaying, resolved or discarded')
     .option('--user <id>', 'only of this userId')
     .option('--message <id>', 'only of this messageId')
@@ -69,8 +70,9 @@ export function addDeadLetters(program: Command, context: CommandContext): void 
 async function listDeadLetters(options: DeadLetterFilters & Common, io: CommandIo): Promise<void> {
   const api = new ServerApi(options, io)
   const query = new URLSearchParams()
+  const filters: DeadLetterFilters = await withIds(api, options)
   for (const [filter, name] of Object.entries(QUERY)) {
-    const value = options[filter as keyof DeadLetterFilters]
+    const value = filters[filter as keyof DeadLetterFilters]
     if (value !== undefined) query.set(name, value)
   }
   const path = query.size === 0 ? '/v2/dead-letters' : `/v2/dead-letters?${query}`

@@ -1,5 +1,5 @@
 import type { Replay } from '@millrace/api-types'
-import type { CommandIo } from '../command-io.ts'
+import { CommandError, type CommandIo } from '../command-io.ts'
 import type { ServerApi } from '../server-api.ts'
 
 const PATIENCE_MS = 2_000
@@ -24,6 +24,16 @@ export async function followReplay(id: string, api: ServerApi, { stderr, clock }
     }
     await new Promise<void>((resolve) => clock.setTimer(resolve, ASK_AGAIN_MS))
   }
+}
+
+/** A dry run that has counted. */
+export type Counted = Replay & { readonly matched: number }
+
+/** @throws CommandError if the dry run was cancelled or paused, or failed: then nobody knows the number. */
+export function counted(replay: Replay): Counted {
+  const { id, state, matched } = replay
+  if (state === 'done' && matched !== null) return { ...replay, matched }
+  throw new CommandError(`The count is ${state}.`, `Nothing was changed. The count: millrace replay show ${id}`)
 }
 
 function progress({ state, matched, delivered, filtered, deadLettered, discarded }: Replay): string {

@@ -4,8 +4,9 @@ import { type CommandContext, remote, withExample } from '../command.ts'
 import { type CommandIo, usageError } from '../command-io.ts'
 import { json, oneLine, paintFor } from '../paint.ts'
 import { askFor, refuseUnlessAnswerable } from '../question.ts'
+import { resourceId } from '../resource-options.ts'
 import { ServerApi, type ServerOptions } from '../server-api.ts'
-import { followReplay, number } from './follow-replay.ts'
+import { type Counted, counted, followReplay, number } from './follow-replay.ts'
 import { atRate, type RateOption, rateOption } from './rate-option.ts'
 
 interface Lists {
@@ -37,8 +38,8 @@ export function addReplayStart(group: Command, { io }: CommandContext): void {
     'replay start --source 3iidO0kXIpgrmam9JhPLS2gpoVe --destination 3uLMicKvWtFGwbwBkUIwtP0l8lu \\',
     '    --from 2026-03-03T00:00:00Z --to 2026-03-04T00:00:00Z --rate 200 --dry-run',
   )
-    .option('--source <ids...>', 'events of these sources')
-    .option('--destination <ids...>', 'to these destinations')
+    .option('--source <sources...>', 'events of these sources: ids, keys or names')
+    .option('--destination <destinations...>', 'to these destinations: ids, keys or names')
     .option('--from <time>', 'accepted at or after this time')
     .option('--to <time>', 'accepted before this time (default: now)')
     .option('--type <types...>', 'only of these types')
@@ -53,16 +54,21 @@ export function addReplayStart(group: Command, { io }: CommandContext): void {
 }
 
 async function startReplay(options: StartOptions, io: CommandIo): Promise<void> {
-  const body = bodyOf(options, io)
+  const { sources, destinations, ...rest } = given(options, io)
   if (!options.dryRun) refuseUnlessAnswerable(options.yes, io)
   const api = new ServerApi(options, io)
+  const [sourceIds, destinationIds] = await Promise.all([
+    Promise.all(sources.map((source) => resourceId(api, 'source', source))),
+    Promise.all(destinations.map((destination) => resourceId(api, 'destination', destination))),
+  ])
+  const body = { sourceIds, destinationIds, ...rest }
   if (options.dryRun || !options.yes) {
-    const counted = await followReplay((await start({ ...body, dryRun: true }, api)).id, api, io)
+    const count = counted(await followReplay((await start({ ...body, dryRun: true }, api)).id, api, io))
     if (options.dryRun) {
-      io.stdout.write(options.json ? `${json({ replay: counted })}\n` : `${events(counted)} would be replayed.\n`)
+      io.stdout.write(options.json ? `${json({ replay: count })}\n` : `${events(count)} would be replayed.\n`)
       return
     }
-    await askFor(`Replay ${events(counted)}?`, options.yes, io)
+    await askFor(`Replay ${events(count)}?`, options.yes, io)
   }
   const replay = await start(body, api)
   if (options.json) {
@@ -71,14 +77,14 @@ async function startReplay(options: StartOptions, io: CommandIo): Promise<void> 
   }
   const paint = paintFor(io.stdout, io.env)
   io.stdout.write(`${paint('green', oneLine(replay.state))}  ${oneLine(replay.id)}\n`)
-  io.stdout.write(`${paint('dim', `How far it is: millrace replay show ${oneLine(replay.id)}`)}\n`)
+  io.stdout.write(`${paint('dim', `How far it is: ${api.commandLine('replay', 'show', replay.id)}`)}\n`)
 }
 
 async function start(body: object, api: ServerApi): Promise<Replay> {
   return (await api.send<{ replay: Replay }>('POST', '/v2/replays', body)).replay
 }
 
-function bodyOf(options: StartOptions, { clock }: CommandIo) {
+function given(options: StartOptions, { clock }: CommandIo) {
   const { source, destination, from, to = new Date(clock.now()).toISOString() } = options
   if (source === undefined || destination === undefined || from === undefined) {
     throw usageError('--source, --destination and --from are required.', 'millrace help replay start')
@@ -88,9 +94,9 @@ function bodyOf(options: StartOptions, { clock }: CommandIo) {
     const values = options[option as keyof typeof FILTERS]
     if (values !== undefined) filter[name] = values
   }
-  return { sourceIds: source, destinationIds: destination, from, to, filter, ...atRate(options) }
+  return { sources: source, destinations: destination, from, to, filter, ...atRate(options) }
 }
 
-function events({ matched }: Replay): string {
-  return `${number(matched ?? 0)} event${matched === 1 ? '' : 's'}`
+function events({ matched }: Counted): string {
+  return `${number(matched)} event${matched === 1 ? '' : 's'}`
 }

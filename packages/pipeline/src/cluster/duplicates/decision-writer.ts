@@ -50,6 +50,11 @@ export class DecisionWriter {
     return this.#next
   }
 
+  /** Resolves when the write under way has ended, if there is one. */
+  settled(): Promise<void> {
+    return this.#writing.catch(() => {})
+  }
+
   async stop(): Promise<void> {
     await this.#turns.stop()
     await this.flush().catch(() => {})

@@ -190,7 +190,9 @@ export class ShardDedup implements Decisions {
     this.#stopListening()
     this.#retry?.cancel()
     await this.#turn
-    if (!isLost) await writer.flush().catch((error: Error) => this.#warn(error))
+    // What this owner decided must not be written under the lease of the next claim.
+    if (isLost) await writer.settled()
+    else await writer.flush().catch((error: Error) => this.#warn(error))
     writer.remove(shard, this)
     for (const { partition } of this.#partitions) marks.set(partition, undefined)
     this.#keys.drop()

@@ -328,6 +328,63 @@ describe.skipIf(typeof compiler === 'string' && mayBeSkipped)('the iOS engine', 
     expect(await open()).toMatchObject({ tracking: 'disabled' })
   })
 
+  test('a guard that cannot be read may hold an opt-out: nothing is sent, and nothing is written over it', async () => {
+    await open()
+    await device.bridge.state({ tracking: 'disabled', anonymousId: 'a-1', marker: '{"version":"1"}' })
+    const guard = readFileSync(device.guard, 'utf8')
+    await device.kill()
+    device.lock()
+    const opened = await open()
+    expect(opened).toMatchObject({
+      tracking: 'awaiting-consent',
+      storage: 'memory',
+      // As the app that runs: neither an installation nor an update may be told of it.
+      launch: { marker: { version: '3.2.0', build: '320' } },
+      report: { lastError: { code: 'STORAGE_OPEN' } },
+    })
+    expect(opened).not.toHaveProperty('state')
+    await push('A')
+    expect(await device.bridge.drain({ force: true })).toMatchObject({ outcome: 'AWAITING_CONSENT', remaining: 1 })
+    expect(await device.bridge.config({})).toEqual({ status: 0 })
+    await device.unlock()
+    expect(device.heard).toEqual([{ t: 'changed', state: { tracking: 'disabled' } }])
+    expect(await device.bridge.drain({ force: true })).toMatchObject({ outcome: 'OPTED_OUT' })
+    expect(await open()).toMatchObject({ tracking: 'disabled', launch: { marker: { version: '1' } } })
+    expect(readFileSync(device.guard, 'utf8')).toBe(guard)
+    expect(asked).toEqual([])
+  })
+
+  test('a choice that is made while the guard cannot be read holds at once, and joins the guard once it can be read', async () => {
+    await open()
+    await device.bridge.state({ anonymousId: 'a-1' })
+    await device.kill()
+    device.lock()
+    await device.bridge.state({ tracking: 'disabled' })
+    expect(await open()).toMatchObject({ tracking: 'disabled' })
+    await device.bridge.state({ tracking: 'enabled' })
+    expect(await open()).toMatchObject({ tracking: 'enabled' })
+    await device.bridge.state({ tracking: 'disabled', marker: null })
+    await device.unlock(false)
+    expect(await device.bridge.drain({ force: true })).toMatchObject({ outcome: 'OPTED_OUT' })
+    expect(JSON.parse(readFileSync(device.guard, 'utf8'))).toEqual({ anonymousId: 'a-1', tracking: 'disabled' })
+  })
+
+  test('without a notification the guard is read again with every call and signal, and so is the database', async () => {
+    await open()
+    await device.bridge.state({ userId: 'u-1' })
+    await push('A')
+    for (const next of [() => device.start(), () => device.network(true), () => device.bridge.tail(null)]) {
+      await device.kill()
+      device.lock()
+      expect(await open()).toMatchObject({ tracking: 'awaiting-consent', storage: 'memory' })
+      device.heard.length = 0
+      await device.unlock(false)
+      await next()
+      expect(device.heard).toContainEqual({ t: 'changed', state: { tracking: 'enabled' } })
+      expect(await open()).toMatchObject({ storage: 'sqlite', state: { userId: 'u-1' }, queued: 1 })
+    }
+  })
+
   test('values keep every character, a zero byte and half a surrogate pair included', async () => {
     await open()
     const value = 'a\u0000b "\\\n\u001f ü 漢 😀'

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -22,6 +22,8 @@ export interface AskedRequest {
 
 /** Members of `answered`, see phone.c. */
 export type Answer = Readonly<Record<string, unknown>>
+
+const LOCKED = ['guard.json', 'events.db', 'events.db-wal', 'events.db-shm']
 
 /** A phone with the C engine: processes come and go, files and clock stay. Requests go out over real sockets. */
 export class IosDevice implements Device {
@@ -108,6 +110,26 @@ export class IosDevice implements Device {
 
   async start(): Promise<void> {
     await this.send({ do: 'entered' })
+  }
+
+  /** From now on neither guard nor database can be opened, as before the first unlock; for a process that has not begun. */
+  lock(): void {
+    for (const name of LOCKED) {
+      const file = path.join(this.folder, name)
+      if (existsSync(file)) renameSync(file, `${file}.locked`)
+      // Leads to itself: there, and not to be opened, by root neither.
+      symlinkSync(name, file)
+    }
+  }
+
+  /** @param isTold false: no notification comes */
+  async unlock(isTold = true): Promise<void> {
+    for (const name of LOCKED) {
+      const file = path.join(this.folder, name)
+      rmSync(file)
+      if (existsSync(`${file}.locked`)) renameSync(`${file}.locked`, file)
+    }
+    if (isTold) await this.send({ do: 'unlocked' })
   }
 
   async kill(): Promise<void> {

@@ -5,7 +5,7 @@
  *   {"do":"world","now","monotonic","random","online"}    what host functions answer from now on
  *   {"do":"act","call","action","args"}                   args is the text of a list
  *   {"do":"answered","request","status", …}
- *   {"do":"entered"} {"do":"left"} {"do":"changed"}
+ *   {"do":"entered"} {"do":"left"} {"do":"changed"} {"do":"unlocked"}
  *   {"do":"fault","kind"}                                 of the disk
  *   {"do":"inspect"}                                      tells bodies in memory, and the state
  */
@@ -220,6 +220,8 @@ static void obey(mlr_core *core, const mlr_json *line) {
     mlr_entered(core, text_of(line, "url"));
   } else if (strcmp(what, "left") == 0) {
     mlr_left(core);
+  } else if (strcmp(what, "unlocked") == 0) {
+    mlr_unlocked(core);
   } else if (strcmp(what, "changed") == 0) {
     mlr_changed(core);
   } else if (strcmp(what, "fault") == 0) {

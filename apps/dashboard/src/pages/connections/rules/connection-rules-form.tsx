@@ -42,9 +42,9 @@ export function ConnectionRulesForm({ connection }: { readonly connection: Tagge
       <p className={styles.intro}>{texts.intro}</p>
       {refusedRule(edited.error) === undefined && <EditedRefusal thing="connection" edited={edited} />}
       <RuleFields
-        // What was saved, or loaded, is shown as the server has it.
-        key={JSON.stringify(edited.saved)}
+        key={edited.loads}
         rules={rules}
+        saves={edited.saves}
         count={count.data}
         fault={fault}
         disabled={!mayEdit}

@@ -43,19 +43,21 @@ export function newKey(): number {
   return ++keys
 }
 
-export function draftOf(rules: ConnectionRules | null): RulesDraft {
-  return { otherwise: rules?.otherwise ?? 'allow', list: (rules?.list ?? []).map(ruleDraft) }
+/** @param before the draft that it replaces: rules and conditions at the same place keep their keys, and the focus. */
+export function draftOf(rules: ConnectionRules | null, before?: RulesDraft): RulesDraft {
+  const list = (rules?.list ?? []).map((rule, at) => ruleDraft(rule, before?.list[at]))
+  return { otherwise: rules?.otherwise ?? 'allow', list }
 }
 
-function ruleDraft({ action, types = [], events, conditions = [] }: Rule): RuleDraft {
+function ruleDraft({ action, types = [], events, conditions = [] }: Rule, before: RuleDraft | undefined): RuleDraft {
   return {
-    key: newKey(),
+    key: before?.key ?? newKey(),
     action,
     types,
     match: events?.match ?? 'exact',
     names: events?.names ?? [],
-    conditions: conditions.map(({ path, operator, value }) => ({
-      key: newKey(),
+    conditions: conditions.map(({ path, operator, value }, at) => ({
+      key: before?.conditions[at]?.key ?? newKey(),
       path,
       operator,
       values: textsOf(value, operator),

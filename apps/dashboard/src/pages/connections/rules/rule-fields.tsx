@@ -1,6 +1,6 @@
 import { Button, Select } from '@mantine/core'
 import type { ConnectionRules, RuleCount } from '@millrace/api-types'
-import { useState } from 'react'
+import { useDraft } from '../../../components/form/use-draft.ts'
 import { NeedsRole } from '../../../components/needs-role.tsx'
 import { Icon } from '../../../shell/icon.tsx'
 import { connectionTexts as texts } from '../../../texts.ts'
@@ -10,8 +10,9 @@ import { draftOf, newKey, type RuleDraft, type RulesDraft, rulesOf } from './rul
 import { faultBelow, type RuleFault } from './rule-fault.ts'
 
 interface RuleFieldsProps {
-  /** With which the input begins. */
   readonly rules: ConnectionRules | null
+  /** Count of saves, after which the rules are as the server has them. */
+  readonly saves: number
   /** Of as many rules as it was made for. */
   readonly count: RuleCount | undefined
   readonly fault: RuleFault | undefined
@@ -20,12 +21,13 @@ interface RuleFieldsProps {
   readonly onChange: (rules: ConnectionRules | null) => void
 }
 
-export function RuleFields({ rules, count, fault, disabled, mayAdd, onChange }: RuleFieldsProps) {
-  const [draft, setDraft] = useState(() => draftOf(rules))
+export function RuleFields({ rules, saves, count, fault, disabled, mayAdd, onChange }: RuleFieldsProps) {
+  const [draft, keep] = useDraft(rules, saves, draftOf)
   const change = (changes: Partial<RulesDraft>) => {
     const changed = { ...draft, ...changes }
-    setDraft(changed)
-    onChange(rulesOf(changed))
+    const written = rulesOf(changed)
+    keep(changed, written)
+    onChange(written)
   }
   const put = (at: number, rule: RuleDraft) => change({ list: draft.list.with(at, rule) })
   const counts = count?.matches.length === draft.list.length ? count : undefined

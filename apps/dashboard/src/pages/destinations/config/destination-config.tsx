@@ -69,11 +69,11 @@ function SavedForm({ definition, destination }: DestinationTabProps & { readonly
         disabled={!mayEdit}
       />
       <ConfigFields
-        // Fields of several controls begin anew with what was saved, or loaded.
-        key={JSON.stringify(saved.config)}
+        key={edited.loads}
         definition={definition}
         config={written.config}
         saved={saved.config}
+        saves={edited.saves}
         faults={faults}
         destinationId={destination.id}
         disabled={!mayEdit}
@@ -99,7 +99,12 @@ function SavedForm({ definition, destination }: DestinationTabProps & { readonly
             Save
           </Button>
         </NeedsRole>
-        <TestConnection type={destination.type} config={written.config} destinationId={destination.id} />
+        <TestConnection
+          type={destination.type}
+          config={written.config}
+          destinationId={destination.id}
+          isWhole={isWhole}
+        />
         <ApiPopover
           method="PATCH"
           path={`/v2/destinations/${destination.id}`}

@@ -1,19 +1,27 @@
+import { Skeleton } from '@mantine/core'
 import type { DestinationDefinition } from '@millrace/api-types'
 import type { JsonObject } from '@millrace/protocol/json'
-import { useMemo, useState } from 'react'
+import { Suspense, useMemo, useState } from 'react'
 import { configFields } from '../../../components/form/config-field.ts'
 import { ConfigForm } from '../../../components/form/config-form.tsx'
 import { losesSecrets } from '../../../components/form/origin-change.ts'
+import { lazyPart } from '../../../components/lazy-part.ts'
+import { PanelBoundary } from '../../../components/states/panel-boundary.tsx'
 import { destinationTexts } from '../../../texts.ts'
 import styles from '../destinations.module.css'
 import { AccountConnection } from './account-connection.tsx'
-import { CatalogMappings } from './catalog-mappings.tsx'
+
+const CatalogMappings = lazyPart(() =>
+  import('./catalog-mappings.tsx').then(({ CatalogMappings }) => ({ default: CatalogMappings })),
+)
 
 interface ConfigFieldsProps {
   readonly definition: DestinationDefinition
   readonly config: JsonObject
   /** What was read; empty of a new one. */
   readonly saved: JsonObject
+  /** Count of saves. */
+  readonly saves?: number
   readonly faults: Readonly<Record<string, string>>
   /** Of a saved one. */
   readonly destinationId?: string
@@ -27,6 +35,7 @@ export function ConfigFields({
   definition,
   config,
   saved,
+  saves = 0,
   faults,
   destinationId,
   disabled,
@@ -45,11 +54,11 @@ export function ConfigFields({
         </p>
       )}
       <ConfigForm
-        // A mapping that was added appears in the field that holds them all.
-        key={added}
         fields={fields}
         config={config}
         saved={saved}
+        // A mapping that was added appears in the field that holds them all.
+        saves={saves + added}
         faults={faults}
         disabled={disabled ?? false}
         onChange={onChange}
@@ -63,16 +72,20 @@ export function ConfigFields({
         onChange={onChange}
       />
       {definition.options['catalog'] === true && (
-        <CatalogMappings
-          name={definition.name}
-          config={config}
-          destinationId={destinationId}
-          disabled={disabled ?? false}
-          onChange={(written) => {
-            setAdded(added + 1)
-            onChange(written)
-          }}
-        />
+        <PanelBoundary>
+          <Suspense fallback={<Skeleton height={160} />}>
+            <CatalogMappings
+              name={definition.name}
+              config={config}
+              destinationId={destinationId}
+              disabled={disabled ?? false}
+              onChange={(written) => {
+                setAdded(added + 1)
+                onChange(written)
+              }}
+            />
+          </Suspense>
+        </PanelBoundary>
       )}
     </fieldset>
   )

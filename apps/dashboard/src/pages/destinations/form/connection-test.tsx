@@ -1,8 +1,10 @@
 import { Button } from '@mantine/core'
 import type { ConnectionTest } from '@millrace/api-types'
 import type { JsonObject } from '@millrace/protocol/json'
+import type { MouseEvent } from 'react'
 import { useTestConnection } from '../../../api/destinations.ts'
 import { Refusal } from '../../../components/form/refusal.tsx'
+import { showProblem } from '../../../components/form/submitting.ts'
 import { NeedsRole } from '../../../components/needs-role.tsx'
 import { StateMark } from '../../../components/state-mark.tsx'
 import { destinationTexts } from '../../../texts.ts'
@@ -13,20 +15,22 @@ interface ConnectionTestProps {
   readonly config: JsonObject
   /** Of a saved one, so that masks stand for its secrets. */
   readonly destinationId?: string
+  /** Whether the server can be asked; if not, the fields show why. */
+  readonly isWhole: () => boolean
 }
 
 /** Tries the address and the credentials as they are written, saved or not. @see contracts/dashboard.md §4 N6 */
-export function TestConnection({ type, config, destinationId }: ConnectionTestProps) {
+export function TestConnection({ type, config, destinationId, isWhole }: ConnectionTestProps) {
   const { mutate, data, error, isPending, variables } = useTestConnection()
   const isOfThis = JSON.stringify(variables?.config) === JSON.stringify(config)
+  const test = ({ currentTarget: { form } }: MouseEvent<HTMLButtonElement>) => {
+    if (isWhole()) mutate({ type, config, ...(destinationId === undefined ? {} : { destinationId }) })
+    else void showProblem(form!)
+  }
   return (
     <>
       <NeedsRole role="editor">
-        <Button
-          variant="default"
-          loading={isPending}
-          onClick={() => mutate({ type, config, ...(destinationId === undefined ? {} : { destinationId }) })}
-        >
+        <Button variant="default" loading={isPending} onClick={test}>
           {destinationTexts.testConnection}
         </Button>
       </NeedsRole>

@@ -113,7 +113,7 @@ export function NewDestinationForm({ definition }: { readonly definition: Destin
             Create destination
           </Button>
         </NeedsRole>
-        <TestConnection type={definition.name} config={config} />
+        <TestConnection type={definition.name} config={config} isWhole={isWhole} />
         <LinkButton variant="default" to="/destinations/new">
           Other type
         </LinkButton>

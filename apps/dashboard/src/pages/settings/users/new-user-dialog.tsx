@@ -32,7 +32,13 @@ export function NewUserDialog({ onClose }: { readonly onClose: () => void }) {
     )
   }
   return (
-    <Modal opened onClose={onClose} title="New user" closeButtonProps={{ 'aria-label': 'Close' }}>
+    <Modal
+      opened
+      // Else it would make a token that nobody sees.
+      onClose={isPending ? () => {} : onClose}
+      title="New user"
+      closeButtonProps={{ 'aria-label': 'Close', disabled: isPending }}
+    >
       <form className={styles.form} onSubmit={create}>
         <Refusal error={error} fields={FIELDS} />
         <TextInput

@@ -192,6 +192,21 @@ final class Device implements AutoCloseable {
     signals.clear();
   }
 
+  /** From now on the guard is there and cannot be read: a folder has its name. */
+  void closeGuard() {
+    guard.renameTo(closedGuard());
+    if (!guard.mkdirs()) throw new AssertionError("cannot make " + guard);
+  }
+
+  void openGuard() {
+    if (!guard.delete()) throw new AssertionError("cannot delete " + guard);
+    closedGuard().renameTo(guard);
+  }
+
+  private File closedGuard() {
+    return new File(folder, "guard.json.closed");
+  }
+
   /** Events in the queue: those of the database, then those in memory. */
   List<String> rows() throws Exception {
     List<String> bodies = new ArrayList<>();

@@ -16,6 +16,7 @@ import org.junit.After;
 import org.junit.Before;
 import org.junit.Test;
 import org.junit.runner.RunWith;
+import org.millrace.cordova.broken.Handler;
 import org.robolectric.RobolectricTestRunner;
 import org.robolectric.annotation.Config;
 import org.robolectric.shadows.ShadowLog;
@@ -119,6 +120,16 @@ public final class DrainJobTest {
   }
 
   @Test
+  public void aGuardThatCannotBeReadKeepsTheJobFromSending() throws Exception {
+    device.open();
+    device.push("A");
+    device.kill();
+    device.closeGuard();
+    assertFalse(runJob());
+    assertEquals(0, device.server.takeBatches().size());
+  }
+
+  @Test
   public void withoutConsentTheJobSendsNothingThatAnEarlierRunLeft() throws Exception {
     device.open();
     device.push("A");
@@ -155,6 +166,15 @@ public final class DrainJobTest {
     device.open();
     device.push("A");
     device.putState("settings", "{\"writeKey\":");
+    device.kill();
+    assertFalse(runJob());
+  }
+
+  @Test
+  public void anErrorOfTheHttpStackEndsTheJob() throws Exception {
+    Handler.install();
+    device.open("dataPlaneUrl", "broken://headers");
+    device.push("A");
     device.kill();
     assertFalse(runJob());
   }

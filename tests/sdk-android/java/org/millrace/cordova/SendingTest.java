@@ -25,6 +25,7 @@ import org.junit.After;
 import org.junit.Before;
 import org.junit.Test;
 import org.junit.runner.RunWith;
+import org.millrace.cordova.broken.Handler;
 import org.robolectric.RobolectricTestRunner;
 import org.robolectric.annotation.Config;
 
@@ -132,6 +133,36 @@ public final class SendingTest {
     assertEquals("BUSY", drains.get(100).get(30, TimeUnit.SECONDS).getString("outcome"));
     device.server.hold.release();
     assertEquals("EMPTY", drains.get(99).get(30, TimeUnit.SECONDS).getString("outcome"));
+  }
+
+  @Test
+  public void anErrorOfTheHttpStackIsNoAnswerAndIsTriedAgain() throws Exception {
+    Handler.install();
+    device.open("dataPlaneUrl", "broken://opening");
+    device.push("A");
+    JSONObject drained = device.drain(true);
+    assertEquals("RETRY_LATER", drained.getString("outcome"));
+    assertEquals("no answer: java.lang.AssertionError: the TLS stack is broken", drained.getJSONObject("report").getJSONObject("lastError").getString("detail"));
+    device.open();
+    assertEquals(1, device.drain(true).getInt("sent"));
+  }
+
+  @Test
+  public void anErrorThatNobodyExpectsEndsItsDrainOrCallAndTakesNoPlaceOfOthers() throws Exception {
+    Handler.install();
+    device.open("dataPlaneUrl", "broken://headers", "controlPlaneUrl", "broken://headers");
+    device.push("A");
+    // More than may wait at once.
+    for (int at = 0; at < 102; at++) assertEquals("INTERNAL", refusal(beginDrain()));
+    assertEquals("INTERNAL", refusal(device.begin(device.engine(), "config", new JSONObject())));
+    assertFalse(device.lines("Internal error: java.lang.NoClassDefFoundError").isEmpty());
+    device.open();
+    assertEquals(1, device.drain(true).getInt("sent"));
+  }
+
+  private static String refusal(CompletableFuture<JSONObject> call) {
+    ExecutionException why = assertThrows(ExecutionException.class, () -> call.get(30, TimeUnit.SECONDS));
+    return ((Device.Refused) why.getCause()).code;
   }
 
   @Test

@@ -180,6 +180,74 @@ public final class StorageFailureTest {
   }
 
   @Test
+  public void aGuardThatCannotBeReadMayHoldAnOptOutSoNothingIsSentAndNothingIsWrittenOverIt() throws Exception {
+    device.open();
+    device.putState("marker", "{\"version\":\"1\"}");
+    device.putState("tracking", "disabled");
+    device.kill();
+    // What is left of the choice is in the guard.
+    SQLiteDatabase.deleteDatabase(device.database);
+    String before = textOf(device.guard);
+    device.closeGuard();
+    JSONObject opened = device.open();
+    assertEquals("awaiting-consent", opened.getString("tracking"));
+    assertFalse(opened.has("state"));
+    assertEquals("STORAGE_OPEN", Device.errorCode(opened));
+    // As the app that runs: neither an installation nor an update may be told of it.
+    assertEquals("{\"version\":\"3.2.0\",\"build\":320}", opened.getJSONObject("launch").getString("marker"));
+    device.push("A");
+    assertEquals("AWAITING_CONSENT", device.drain(true).getString("outcome"));
+    assertEquals(0, device.act("config", new JSONObject()).getInt("status"));
+    device.openGuard();
+    device.engine().changed();
+    assertEquals("disabled", device.awaitSignal("changed").getJSONObject("state").getString("tracking"));
+    assertEquals("OPTED_OUT", device.drain(true).getString("outcome"));
+    assertEquals("{\"version\":\"1\"}", device.open().getJSONObject("launch").getString("marker"));
+    assertEquals(before, textOf(device.guard));
+    assertEquals(0, device.server.takeBatches().size());
+  }
+
+  @Test
+  public void aChoiceMadeWhileTheGuardCannotBeReadHoldsAtOnceAndJoinsItOnceItCanBeRead() throws Exception {
+    device.open();
+    device.putState("anonymousId", "a-1");
+    device.kill();
+    device.closeGuard();
+    device.putState("tracking", "enabled");
+    assertEquals("enabled", device.open().getString("tracking"));
+    device.putState("tracking", "disabled");
+    assertEquals("disabled", device.open().getString("tracking"));
+    device.openGuard();
+    assertEquals("OPTED_OUT", device.drain(true).getString("outcome"));
+    JSONObject guard = new JSONObject(textOf(device.guard));
+    assertEquals("disabled", guard.getString("tracking"));
+    assertEquals("a-1", guard.getString("anonymousId"));
+  }
+
+  @Test
+  public void theGuardIsReadAgainWithEveryCallAndSignalAndTheDatabaseWithIt() throws Exception {
+    device.open();
+    device.putState("userId", "u-1");
+    device.push("A");
+    for (String next : new String[] {"call", "start", "network"}) {
+      device.kill();
+      device.closeGuard();
+      device.faults.set("open");
+      assertEquals("awaiting-consent", device.open().getString("tracking"));
+      device.openGuard();
+      device.faults.set("");
+      if (next.equals("call")) device.act("tail", null);
+      if (next.equals("start")) device.engine().entered(null);
+      if (next.equals("network")) device.engine().changed();
+      assertEquals("enabled", device.awaitSignal("changed").getJSONObject("state").getString("tracking"));
+      JSONObject opened = device.open();
+      assertEquals("sqlite", opened.getString("storage"));
+      assertEquals("u-1", opened.getJSONObject("state").getString("userId"));
+      assertEquals(1, opened.getInt("queued"));
+    }
+  }
+
+  @Test
   public void aDamagedGuardIsNoObstacle() throws Exception {
     assertTrue(device.folder.mkdirs());
     for (String text : new String[] {"", "{", "[]", "{\"tracking\":5}", "null"}) {

@@ -37,7 +37,8 @@ final class Drains {
           Throwable failure = null;
           try {
             result = sender.drain(settings, force);
-          } catch (InterruptedException | RuntimeException thrown) {
+          } catch (Throwable thrown) {
+            // Errors too: a drain that never ends would hold its caller, its place and the background job for ever.
             failure = thrown;
           }
           EventSender.Result ended = result;

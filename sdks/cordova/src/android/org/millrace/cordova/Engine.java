@@ -43,6 +43,9 @@ final class Engine implements Lifecycle.Listener {
   private Settings settings;
   private String tail;
 
+  /** The page was told that consent is awaited, because the guard could not be read. */
+  private boolean isGuardAwaited;
+
   /** Of one action. */
   interface Answer {
     /** @param value null is null */
@@ -134,7 +137,11 @@ final class Engine implements Lifecycle.Listener {
   /** The app came to the foreground. */
   @Override
   public void entered(String url) {
-    worker.post(() -> signal(Json.object("t", "start", "url", url, "context", facts.changingContext())));
+    worker.post(
+        () -> {
+          lookAtGuard();
+          signal(Json.object("t", "start", "url", url, "context", facts.changingContext()));
+        });
   }
 
   /** It left: the prepared event is stored and everything sent, without any JavaScript. */
@@ -142,6 +149,7 @@ final class Engine implements Lifecycle.Listener {
   public void left() {
     worker.post(
         () -> {
+          lookAtGuard();
           boolean isStored = tail != null && settings != null && identity.tracking().equals("enabled");
           if (isStored) {
             Change change = added();
@@ -157,7 +165,10 @@ final class Engine implements Lifecycle.Listener {
   /** The network, or a fact of `context`, changed. */
   void changed() {
     worker.post(
-        () -> signal(Json.object("t", "network", "online", facts.isOnline(), "context", facts.changingContext())));
+        () -> {
+          lookAtGuard();
+          signal(Json.object("t", "network", "online", facts.isOnline(), "context", facts.changingContext()));
+        });
   }
 
   /** Of the background job, perhaps in a process that has no page and never had one. */
@@ -172,7 +183,7 @@ final class Engine implements Lifecycle.Listener {
             }
             drains.start(
                 settings, false, (result, failure) -> end.ended(failure == null && store.count() > 0 && result.isWait()));
-          } catch (JSONException | RuntimeException failure) {
+          } catch (Throwable failure) {
             end.ended(false);
             diagnostics.threw(failure);
           }
@@ -193,8 +204,11 @@ final class Engine implements Lifecycle.Listener {
 
   private JSONObject open(Settings opened) throws JSONException {
     use(opened);
+    boolean isUnread = guard.isUnread();
     String tracking = identity.tracking();
     boolean isAwaiting = tracking.equals("awaiting-consent");
+    isGuardAwaited = isUnread && isAwaiting;
+    if (isUnread) diagnostics.storageFailed(StorageFailure.CANNOT_OPEN.code, new IOException("guard.json cannot be read"));
     JSONObject answer = Json.object("tracking", tracking, "launch", launch(), "context", context());
     keepForJob(isAwaiting);
     if (isAwaiting) {
@@ -215,10 +229,25 @@ final class Engine implements Lifecycle.Listener {
     identity.setRequiresConsent(now.requireConsent);
   }
 
+  /** The guard can be read at last: the page hears whether tracking is allowed, and then opens again. */
+  private void lookAtGuard() {
+    if (!isGuardAwaited || guard.isUnread()) return;
+    isGuardAwaited = false;
+    // What closed the one may have closed the other.
+    store.lookAgain();
+    String tracking = identity.tracking();
+    if (!tracking.equals("awaiting-consent")) signal(Json.object("t", "changed", "state", Json.object("tracking", tracking)));
+  }
+
+  /**
+   * A marker that cannot be read is there, so this is no first start: the app counts as unchanged, and a later start tells of an
+   * update.
+   */
   private JSONObject launch() throws JSONException {
     JSONObject launch = facts.release();
+    Object ofNow = guard.isUnread() ? facts.release() : JSONObject.NULL;
     String marker = guard.get("marker");
-    launch.put("marker", marker == null ? JSONObject.NULL : parsed(marker));
+    launch.put("marker", marker == null ? ofNow : parsed(marker));
     launch.put("foreground", lifecycle.isForeground());
     launch.putOpt("url", lifecycle.url());
     return launch;
@@ -381,10 +410,11 @@ final class Engine implements Lifecycle.Listener {
         thread.offer(
             () -> {
               try {
+                if (thread == worker) lookAtGuard();
                 work.run();
               } catch (JSONException wrong) {
                 answer.failure("BAD_ARGUMENT", String.valueOf(wrong.getMessage()));
-              } catch (InterruptedException | RuntimeException failure) {
+              } catch (Throwable failure) {
                 diagnostics.threw(failure);
                 answer.failure("INTERNAL", String.valueOf(failure));
               }

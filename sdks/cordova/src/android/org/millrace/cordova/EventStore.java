@@ -77,6 +77,13 @@ final class EventStore {
     triedUpTo = read(EventDatabase::newest, 0L);
   }
 
+  /** Files that could not be opened may be readable now: they are opened again, unless a row is only in memory. */
+  void lookAgain() {
+    if (database != null || memory.count() > 0) return;
+    wasOpened = false;
+    inMemory = false;
+  }
+
   String storage() {
     open();
     return inMemory ? "memory" : "sqlite";

@@ -88,8 +88,8 @@ final class Http {
         connection.getOutputStream().write(body);
       }
       return answer(connection, mostBytes);
-    } catch (IOException | RuntimeException failure) {
-      // RuntimeException: phones are known to throw SecurityException and worse from inside the connection.
+    } catch (Throwable failure) {
+      // Phones throw more than IOException from inside the connection: SecurityException, AssertionError, LinkageError.
       return Answer.none(String.valueOf(failure));
     } finally {
       if (deadline != null) deadline.cancel(false);

@@ -23,11 +23,16 @@ final class Identity {
     this.requiresConsent = requiresConsent;
   }
 
-  /** `enabled`, `disabled` or `awaiting-consent`. Disabled in either place means disabled. */
+  /**
+   * `enabled`, `disabled` or `awaiting-consent`. Disabled in either place means disabled. While the guard cannot be read it may
+   * say so: as long as this process was told nothing else, that is like awaiting consent.
+   */
   String tracking() {
+    boolean isUnread = guard.isUnread();
     String guarded = guard.get("tracking");
     String stored = store.value("tracking");
     if ("disabled".equals(guarded) || "disabled".equals(stored)) return "disabled";
+    if (isUnread && guarded == null) return "awaiting-consent";
     if ("enabled".equals(guarded) || "enabled".equals(stored)) return "enabled";
     return requiresConsent ? "awaiting-consent" : "enabled";
   }

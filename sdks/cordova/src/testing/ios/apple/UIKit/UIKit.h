@@ -51,6 +51,7 @@ typedef NSString *UIApplicationOpenURLOptionsKey;
 typedef NSString *UIApplicationLaunchOptionsKey;
 extern const NSNotificationName UIApplicationWillEnterForegroundNotification;
 extern const NSNotificationName UIApplicationDidEnterBackgroundNotification;
+extern const NSNotificationName UIApplicationProtectedDataDidBecomeAvailable;
 @interface UIApplication : UIResponder
 @property(class, readonly, strong) UIApplication *sharedApplication;
 @property(readonly) UIApplicationState applicationState;
