@@ -44,6 +44,30 @@ test('await putAnonymousId before initialize returns at once, and the first even
   expect(first).toMatchObject({ event: 'Application Installed', anonymousId: 'x' })
 })
 
+test('a call at any moment of the end of initialize is recorded, in order', async () => {
+  for (let depth = 0; depth <= 20; depth++) {
+    await using ending = await TestApp.open()
+    const engine = ending.device.bridge
+    const { push } = engine
+    const answers: unknown[] = []
+    const called: Promise<void>[] = []
+    engine.push = async (batch) => {
+      const answer = await push.call(engine, batch)
+      if (called.length) return answer
+      // The answer of the engine and something that the app waits for arrive in one turn.
+      let moment = Promise.resolve()
+      for (let wait = 0; wait < depth; wait++) moment = moment.then(() => undefined)
+      called.push(moment.then(async () => void answers.push(await ending.client.track('A'))))
+      return answer
+    }
+    await ending.ready()
+    await called[0]
+    await ending.client.track('B')
+    const names = (await ending.queued()).map(({ event }) => event)
+    expect([depth, names, answers]).toEqual([depth, ['A', 'B'], [expect.objectContaining({})]])
+  }
+})
+
 test('the 1,001st deferred call is dropped and the first 1,000 arrive', async () => {
   const results = await Promise.all(Array.from({ length: 1_001 }, (_, at) => app.client.track(`E${at}`)))
   expect(results[999]).toEqual({ status: 'deferred' })

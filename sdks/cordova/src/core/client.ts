@@ -87,6 +87,8 @@ export function newClient(host: Host) {
     if (tracking === 'enabled') await goLive()
     else await stayQuiet(chosen === 'disabled')
     state = 'ready'
+    // Between the end of goLive and here calls are still deferred.
+    if (isLive()) recordAll()
     const late = choice
     choice = undefined
     if (late) await set(late, true)
