@@ -162,6 +162,24 @@ test('a disabled source drops calls at once and keeps stored events, also over a
   expect(await app.client.track('C')).toEqual({ status: 'dropped', reason: 'SOURCE_DISABLED' })
 })
 
+test.each([
+  ['write key', 'wk-2', {}],
+  ['control plane address', 'wk-1', { controlPlaneUrl: 'http://127.0.0.1:9/other' }],
+])('a source that was disabled does not stop the events of another %s, also offline', async (_name, key, other) => {
+  app.server.follow({ config: { status: 200, headers: { ETag: '"v1"' }, body: '{"source":{"enabled":false}}' } })
+  await app.ready()
+  await app.until(async () => (await app.client.getStatus()).config.source === 'network')
+  await app.restart()
+  app.server.follow({ config: { lost: true } })
+  app.server.configRequests = []
+  await app.client.track('A')
+  await app.client.initialize(key, { dataPlaneUrl: app.server.url, trackLifecycleEvents: false, ...other })
+  expect(await app.client.track('B')).toMatchObject({ status: 'stored' })
+  expect((await app.client.getStatus()).config).toEqual({ source: 'none' })
+  expect(await app.client.flush()).toMatchObject({ ok: true, sent: 2 })
+  expect(app.server.configRequests.map(({ headers }) => headers['if-none-match']).filter(Boolean)).toEqual([])
+})
+
 test('a refused source configuration is told, and sending goes on', async () => {
   app.server.follow({ config: { status: 401 } })
   await app.ready()

@@ -6,6 +6,8 @@ import type { Status } from './results.ts'
 
 /** What is kept of the last good source configuration, as JSON under the state key `source`. */
 export interface SourceCopy {
+  /** The write key and the address that it was fetched with: with others it says nothing. */
+  readonly of: string
   readonly enabled: boolean
   readonly etag?: string | undefined
   /** ISO time at which it was last confirmed. */
@@ -25,11 +27,13 @@ export type SourceWatch = ReturnType<typeof watchSource>
 export function watchSource(
   bridge: Bridge,
   clock: Clock,
-  { configRefreshInterval }: Configuration,
+  { configRefreshInterval, writeKey, controlPlaneUrl }: Configuration,
   onCopy: (copy: SourceCopy) => void,
   onRejected: (status: number) => void,
   onFault: (error: unknown) => void,
 ) {
+  // A write key holds no colon.
+  const of = `${writeKey}:${controlPlaneUrl}`
   /** Empty without one. */
   let copy: Partial<SourceCopy> = {}
   let from: Status['config']['source'] = 'none'
@@ -38,7 +42,7 @@ export function watchSource(
   let era = 0
 
   const take = (enabled: boolean, etag: string | undefined) => {
-    const taken = { enabled, etag, at: isoTime(clock.now()) }
+    const taken = { of, enabled, etag, at: isoTime(clock.now()) }
     copy = taken
     from = 'network'
     onCopy(taken)
@@ -72,10 +76,13 @@ export function watchSource(
   }
 
   return {
-    /** The copy of an earlier run. */
+    /** The copy of an earlier run. One of another source is deleted, because the engine obeys it as well. */
     load(stored: string | undefined) {
-      copy = parsedObject(stored)
-      if (copy.at) from = 'cache'
+      const kept = parsedObject(stored)
+      if (kept['of'] === of) {
+        copy = kept
+        from = 'cache'
+      } else if (stored) bridge.state({ source: null }).catch(onFault)
     },
     /** Without a copy it counts as enabled. */
     isEnabled: () => copy.enabled !== false,
