@@ -152,6 +152,36 @@ test('an empty advertisement id or token removes the one there is', async () => 
   expect((await app.last()).context.device).toBeUndefined()
 })
 
+test('a token or advertisement id of more than 4,096 bytes is refused, and events go on with the one before', async () => {
+  await app.ready()
+  await app.client.putDeviceToken('t-1')
+  await app.client.putAdvertisingId('ad-1')
+  for (const long of ['x'.repeat(4_097), 'ä'.repeat(2_049)]) {
+    const refused = { status: 'dropped', reason: 'INVALID_ARGUMENT' }
+    expect(await app.client.putDeviceToken(long)).toEqual(refused)
+    expect(await app.client.putAdvertisingId(long)).toEqual(refused)
+  }
+  expect(await app.client.track('A')).toMatchObject({ status: 'stored' })
+  expect((await app.last()).context.device).toMatchObject({ token: 't-1', advertisingId: 'ad-1' })
+  expect(await app.client.putDeviceToken('x'.repeat(4_096))).toEqual({ status: 'stored' })
+})
+
+test('a stored token that is too long is left out of events', async () => {
+  await app.ready()
+  await app.device.bridge.state({ deviceToken: 'x'.repeat(40_000) })
+  await app.restart()
+  await app.ready()
+  expect(await app.client.track('A')).toMatchObject({ status: 'stored' })
+  expect((await app.last()).context.device).toBeUndefined()
+})
+
+test('external ids of initialize of more than 4,096 bytes are ignored with a warning, and events go on', async () => {
+  await app.ready({ logLevel: 'WARN' }, { externalIds: { crm: 'x'.repeat(40_000) } })
+  expect(await app.client.track('A')).toMatchObject({ status: 'stored' })
+  expect((await app.last()).context.externalId).toBeUndefined()
+  expect(app.warnings().at(-1)).toContain('externalIds')
+})
+
 test('events that are queued are not rewritten', async () => {
   await app.ready()
   await app.client.track('A')

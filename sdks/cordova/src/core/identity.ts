@@ -3,6 +3,7 @@ import type { State, StateChanges } from './bridge.ts'
 import type { EventCall } from './call.ts'
 import { parsedObject } from './parsed-json.ts'
 import type { Json, JsonObject } from './plain-json.ts'
+import { utf8Length } from './utf8.ts'
 
 /** Who the events are of. @see contracts/cordova-sdk.md §7 */
 export interface Identity {
@@ -12,6 +13,9 @@ export interface Identity {
   readonly externalIds: ExternalIds
   readonly deviceToken?: string | undefined
 }
+
+/** Of a push token, an advertisement id, and all external ids of initialize: every event carries them. */
+export const MAX_CARRIED_BYTES = 4096
 
 export const NOBODY: Identity = { anonymousId: '', traits: {}, externalIds: {} }
 
@@ -48,8 +52,15 @@ export function externalIdList(ids: ExternalIds): readonly JsonObject[] {
     .map((type) => ({ type, id: ids[type]! }))
 }
 
-export function identityFrom({ anonymousId = '', userId, deviceToken, traits, externalIds }: State): Identity {
-  return { anonymousId, userId, traits: parsedObject(traits), externalIds: parsedObject(externalIds), deviceToken }
+/** A token of an earlier version may be too long. */
+export function identityFrom({ anonymousId = '', userId, deviceToken = '', traits, externalIds }: State): Identity {
+  return {
+    anonymousId,
+    userId,
+    traits: parsedObject(traits),
+    externalIds: parsedObject(externalIds),
+    deviceToken: utf8Length(deviceToken) > MAX_CARRIED_BYTES ? '' : deviceToken,
+  }
 }
 
 /** As the store holds it; null where it holds nothing. */

@@ -1,6 +1,7 @@
 import { dataAndOptions, readData, readOptions, requiredText } from './arguments.ts'
 import { newClient } from './client.ts'
 import type { Host } from './host.ts'
+import { MAX_CARRIED_BYTES } from './identity.ts'
 import { ERROR, LOG_LEVEL } from './log.ts'
 import { unboxed } from './plain-json.ts'
 import { type CallResult, dropped, type FlushResult, type InitResult, type Status } from './results.ts'
@@ -76,7 +77,8 @@ export function serviceClient(host: Host): ServiceClientMethods {
         const isAnonymousId = kind === 'anonymousId'
         // An empty advertisement id or token removes the one there is.
         const value = given === '' && !isAnonymousId ? '' : requiredText(given, corrected(method))
-        const isUsable = value !== undefined && !(isAnonymousId && utf8Length(value) > MAX_ANONYMOUS_ID_BYTES)
+        const mostBytes = isAnonymousId ? MAX_ANONYMOUS_ID_BYTES : MAX_CARRIED_BYTES
+        const isUsable = value !== undefined && utf8Length(value) <= mostBytes
         return isUsable ? client.put({ kind, value }) : undefined
       })
 
