@@ -29,6 +29,7 @@ const OWN_NAMES = [
   'becomes',
   'begins',
   'bridge',
+  'bytes',
   'callOptions',
   'changed',
   'clock',

@@ -1,4 +1,6 @@
+import { MAX_CARRIED_BYTES } from './identity.ts'
 import { isMembers, isPlainObject, type Json, type JsonObject, plainObject, unboxed } from './plain-json.ts'
+import { utf8Length } from './utf8.ts'
 
 /** Told once for each thing that could not be taken as given. */
 export type Corrected = (what: string) => void
@@ -11,14 +13,17 @@ export interface CallOptions {
   readonly externalIds?: ExternalIds | undefined
 }
 
-/** A non-blank text, blanks kept; a finite number counts as its text. */
+/**
+ * A non-blank text, blanks kept; a finite number counts as its text. Half a surrogate pair becomes U+FFFD: ids and tokens are
+ * state too, and iOS refuses a call that holds half a pair.
+ */
 export function requiredText(given: unknown, corrected: Corrected): string | undefined {
   const value = unboxed(given)
   if (Number.isFinite(value)) {
     corrected(`${value} became a text`)
-    return String(value)
+    return `${value}`
   }
-  return typeof value === 'string' && value.trim() ? value : undefined
+  return typeof value === 'string' && value.trim() ? value.replace(/[\ud800-\udfff]/gu, '\ufffd') : undefined
 }
 
 /**
@@ -47,7 +52,7 @@ export function readOptions(value: unknown, corrected: Corrected, refused: Corre
       return sends || false
     }),
     externalIds: read('externalIds', externalIds, corrected, (id, key) => {
-      if (typeof id === 'string' || Number.isInteger(id)) return id
+      if (typeof id === 'string' ? utf8Length(id) <= MAX_CARRIED_BYTES : Number.isInteger(id)) return id
       corrected(`externalIds.${key} was removed`)
       return undefined
     }) as ExternalIds | undefined,

@@ -142,7 +142,7 @@ export function newClient(host: Host) {
   const beginWork = () => {
     if (tracking !== 'enabled') return outbox.pause()
     outbox.resume()
-    watch.start()
+    watch.begin()
     tail.renew()
   }
 
@@ -271,12 +271,12 @@ export function newClient(host: Host) {
       recorder.context.learn({ facts: signal.context || {}, page: host.page() })
     }
     if (t === 'start') {
-      emit(lifecycle.start(signal.url))
+      emit(lifecycle.entered(signal.url))
       tail.renew()
     }
     if (t === 'stop') {
       tail.used()
-      const events = lifecycle.stop()
+      const events = lifecycle.left()
       if (!signal.stored) emit(events)
     }
     if (t === 'network' && signal.online && outbox.sending() === 'waiting') send(outbox.drain(true))
@@ -342,7 +342,7 @@ export function newClient(host: Host) {
         }
       }
       const mine: { key: unknown; result?: Promise<InitResult> } = { key: writeKey }
-      if (initialization?.result && initialization.key === mine.key) {
+      if (initialization?.result && initialization.key === writeKey) {
         log(WARN, 'initialize again')
         return initialization.result
       }

@@ -71,7 +71,7 @@ const logLevel: Read = (value, adjusted, warn) => {
 const address: Read = (value, adjusted, warn) => {
   const { url, isAdjusted } = addressOf(value)
   if (isAdjusted) adjusted()
-  if (/^http:/.test(String(url))) warn('INSECURE_URL')
+  if (/^http:/.test(url as string)) warn('INSECURE_URL')
   return url
 }
 
@@ -80,7 +80,7 @@ const FOREIGN_HOST = /[/.](rudder(labs|stack)\.com|segment\.(com|io))/
 
 const controlPlaneAddress: Read = (value, adjusted, warn) => {
   const url = address(value, adjusted, warn)
-  return FOREIGN_HOST.test(String(url)) ? undefined : url
+  return FOREIGN_HOST.test(url as string) ? undefined : url
 }
 
 const dataPlaneAddress: Read = (value, adjusted, warn) => {

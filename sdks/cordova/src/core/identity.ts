@@ -14,7 +14,7 @@ export interface Identity {
   readonly deviceToken?: string | undefined
 }
 
-/** Of a push token, an advertisement id, and all external ids of initialize: every event carries them. */
+/** Of a push token, an advertisement id and an external id: every event carries them. */
 export const MAX_CARRIED_BYTES = 4096
 
 export const NOBODY: Identity = { anonymousId: '', traits: {}, externalIds: {} }

@@ -43,11 +43,11 @@ export function watchLifecycle(configuration: Configuration, launch: Launch, clo
     /** The engine is to store the event of the next stop. */
     wantsTail: () => isWanted && state === 'foreground',
     ready: () => step(isForeground ? 'ready' : 'ready-hidden', launch.url),
-    start(url: string | undefined) {
+    entered(url: string | undefined) {
       isForeground = true
       return step('start', url)
     },
-    stop() {
+    left() {
       isForeground = false
       return step('stop')
     },

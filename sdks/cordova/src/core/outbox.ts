@@ -1,4 +1,4 @@
-import type { Bridge, Drained, DrainOutcome, Report, StateChanges } from './bridge.ts'
+import type { Bridge, BridgeFault, Drained, DrainOutcome, Report, StateChanges } from './bridge.ts'
 import type { Clock } from './clock.ts'
 import type { Configuration } from './configuration.ts'
 import type { CallStatus, Sending } from './results.ts'
@@ -73,8 +73,8 @@ export function newOutbox(
     rows = []
     changes = {}
     const pushed = await bridge.push(push).catch((error: unknown) => {
-      // The events are lost; who the user is, is not.
-      changes = Object.assign(push.state, changes)
+      // The events are lost; who the user is, is not. What an engine cannot read would spoil every later push.
+      if ((error as Partial<BridgeFault>).code !== 'BAD_ARGUMENT') changes = Object.assign(push.state, changes)
       throw error
     })
     queued = pushed.queued

@@ -42,7 +42,7 @@ function copyOf(value: unknown, above: readonly object[], corrected: (what: stri
   if (value === null || type === 'string' || type === 'boolean') return value as Json
   if (type === 'object') return copyOfObject(value as object, above, corrected)
   if (Number.isFinite(value)) return value as number
-  const copy = type === 'number' ? null : type === 'bigint' ? String(value) : undefined
+  const copy = type === 'number' ? null : type === 'bigint' ? `${value}` : undefined
   corrected(`a ${type} became ${copy}`)
   return copy
 }

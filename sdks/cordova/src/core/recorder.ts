@@ -12,7 +12,6 @@ import {
   identityChanges,
   identityFrom,
   identityTexts,
-  MAX_CARRIED_BYTES,
   merge,
   NOBODY,
 } from './identity.ts'
@@ -108,19 +107,13 @@ export function newRecorder(
     },
 
     /** Tracking is allowed: takes over the external ids of initialize, and makes an anonymousId if none is known. */
-    begin(): StateChanges {
-      let { externalIds = {} } = initial
-      if (utf8Length(JSON.stringify(externalIds)) > MAX_CARRIED_BYTES) {
-        externalIds = {}
-        warn('initialize: externalIds was ignored')
-      }
-      return become(
+    begin: (): StateChanges =>
+      become(
         changed(identity, {
           anonymousId: identity.anonymousId || newId(),
-          externalIds: merge(identity.externalIds, externalIds),
+          externalIds: merge(identity.externalIds, initial.externalIds || {}),
         }),
-      )
-    },
+      ),
 
     /**
      * Of an identify that is too large the largest traits are left out: the user is another one from here on, whatever the size.

@@ -338,3 +338,20 @@ test('flush() answers within 30 s of a server that hangs, and the drain goes on'
   release()
   await app.until(async () => (await app.client.getStatus()).queued === 0)
 })
+
+test('state that the engine cannot read is not carried over to later pushes, other state is', async () => {
+  await app.ready()
+  const engine = app.device.bridge
+  const { push } = engine
+  for (const [code, userId] of [
+    ['BAD_ARGUMENT', undefined],
+    ['INTERNAL', 'u-1'],
+  ]) {
+    await app.client.reset()
+    Object.assign(engine, { push: async () => Promise.reject({ code, detail: '' }) })
+    expect(await app.client.identify('u-1')).toEqual({ status: 'dropped' })
+    Object.assign(engine, { push })
+    expect(await app.client.track('A')).toMatchObject({ status: 'stored' })
+    expect((await app.device.values())['userId']).toBe(userId)
+  }
+})

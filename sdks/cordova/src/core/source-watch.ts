@@ -38,6 +38,7 @@ export function watchSource(
   let copy: Partial<SourceCopy> = {}
   let from: Status['config']['source'] = 'none'
   let cancelTimer = () => {}
+  const refreshMs = configRefreshInterval * HOUR_MS
   /** Counts starts and stops, so that an answer of before does nothing after. */
   let era = 0
 
@@ -53,21 +54,21 @@ export function watchSource(
     if (its !== era) return
     const isWorthAnotherTry = status >= 500 || [0, 408, 429].includes(status)
     const waitMs = isWorthAnotherTry ? WAITS_MS[failures] : 0
-    again(waitMs || configRefreshInterval * HOUR_MS, waitMs ? failures + 1 : 0)
+    again(waitMs || refreshMs, waitMs ? failures + 1 : 0)
     if (status === 304 && copy.at) take(copy.enabled !== false, copy.etag)
     const enabled = status === 200 ? isEnabled(body) : undefined
     if (enabled !== undefined) take(enabled, etag)
     if (status === 400 || status === 401) onRejected(status)
   }
 
-  const begin = (failures: number) =>
+  const ask = (failures: number) =>
     void fetch(failures, era).catch((error) => {
       onFault(error)
-      again(configRefreshInterval * HOUR_MS, 0)
+      again(refreshMs, 0)
     })
 
   const again = (delayMs: number, failures: number) => {
-    cancelTimer = clock.after(delayMs, () => begin(failures))
+    cancelTimer = clock.after(delayMs, () => ask(failures))
   }
 
   const stop = () => {
@@ -88,9 +89,9 @@ export function watchSource(
     isEnabled: () => copy.enabled !== false,
     status: () => ({ source: from, at: copy.at }),
     /** Fetches now and goes on. */
-    start() {
+    begin() {
       stop()
-      begin(0)
+      ask(0)
     },
     stop,
   }
