@@ -85,6 +85,8 @@ export interface Marker {
 
 export interface Launch {
   readonly foreground: boolean
+  /** The engine holds a tail: a page before this one has told that the app was opened, and the app has not left since. */
+  readonly opened?: boolean
   /** Of the guard; null when none was ever written. */
   readonly marker: Marker | null
   readonly version?: string | undefined

@@ -19,7 +19,8 @@ export function watchLifecycle(configuration: Configuration, launch: Launch, clo
   const { app: told = {}, trackLifecycleEvents: isWanted } = configuration
   const { version = told.version, build = told.build, marker } = launch
   const app: RunningApp = { version, build, marker }
-  let state: LifecycleState = 'cold'
+  // After a reload of the page the app is open as before.
+  let state: LifecycleState = launch.opened ? 'foreground' : 'cold'
   let isForeground = launch.foreground
 
   const step = (input: LifecycleInput, url?: string): EventCall[] => {

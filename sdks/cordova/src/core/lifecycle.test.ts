@@ -95,6 +95,36 @@ describe('the events', () => {
     ])
   })
 
+  test('a page that is loaded again in an open app sends no other Opened; after the app has left, one is sent', async () => {
+    const engine = app.device.bridge
+    const { open, tail } = engine
+    // As the native engines do.
+    let held: string | null = null
+    engine.tail = async (text) => {
+      held = text
+      return await tail.call(engine, text)
+    }
+    engine.open = async (settings) => {
+      const opened = await open.call(engine, settings)
+      return { ...opened, launch: { ...opened.launch, opened: held !== null } }
+    }
+    app.server.follow({ always: { status: 503 } })
+    await start('1.0')
+    app.reload()
+    await start('1.0')
+    await app.device.stop()
+    held = null
+    await app.device.start()
+    app.reload()
+    await start('1.0')
+    expect((await events()).map(([name]) => name)).toEqual([
+      'Application Installed',
+      'Application Opened',
+      'Application Backgrounded',
+      'Application Opened',
+    ])
+  })
+
   test('an app that starts in the background opens when it comes to the foreground', async () => {
     app.device.isForeground = false
     await start('1.0')

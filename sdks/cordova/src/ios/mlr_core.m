@@ -180,7 +180,7 @@ static void put_launch(mlr_text *to, mlr_core *core) {
   mlr_put(to, to->at[to->length - 1] == '{' ? "\"marker\":" : ",\"marker\":");
   if (mlr_json_is(parsed, MLR_OBJECT)) mlr_put_bytes(to, marker->at, marker->length);
   else mlr_put(to, "null");
-  mlr_put(to, "}");
+  mlr_put(to, core->tail.length > 0 ? ",\"opened\":true}" : ",\"opened\":false}");
   mlr_json_free(parsed);
   mlr_text_free(&of_now);
 }

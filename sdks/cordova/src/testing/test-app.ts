@@ -42,6 +42,11 @@ export class TestApp implements AsyncDisposable {
     this.client = this.launch()
   }
 
+  /** The page is loaded again, in the same process. */
+  reload(): void {
+    this.client = this.launch()
+  }
+
   /** Events in the queue, whole. */
   // biome-ignore lint/suspicious/noExplicitAny: a test looks into them as it knows them to be
   async queued(): Promise<any[]> {

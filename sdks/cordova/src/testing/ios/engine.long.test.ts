@@ -328,6 +328,17 @@ describe.skipIf(typeof compiler === 'string' && mayBeSkipped)('the iOS engine', 
     expect(await open()).toMatchObject({ tracking: 'disabled' })
   })
 
+  test('launch.opened says to a page that is loaded again whether the app is open', async () => {
+    expect(await open()).toMatchObject({ launch: { foreground: true, opened: false } })
+    await device.bridge.tail(TAIL)
+    expect(await open()).toMatchObject({ launch: { opened: true } })
+    await device.stop()
+    expect(await open()).toMatchObject({ launch: { opened: false } })
+    await device.bridge.tail(TAIL)
+    await device.kill()
+    expect(await open()).toMatchObject({ launch: { opened: false } })
+  })
+
   test('a guard that cannot be read may hold an opt-out: nothing is sent, and nothing is written over it', async () => {
     await open()
     await device.bridge.state({ tracking: 'disabled', anonymousId: 'a-1', marker: '{"version":"1"}' })

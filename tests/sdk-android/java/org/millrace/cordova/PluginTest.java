@@ -95,6 +95,19 @@ public final class PluginTest {
   }
 
   @Test
+  public void aPageThatIsLoadedAgainHearsWhetherTheAppIsOpen() throws Exception {
+    assertFalse(isOpened());
+    act("tail", "\"type\":\"track\",\"event\":\"Application Backgrounded\"}");
+    assertTrue(isOpened());
+    act("tail", JSONObject.NULL);
+    assertFalse(isOpened());
+  }
+
+  private boolean isOpened() throws Exception {
+    return new JSONObject(act("open", settings()).getMessage()).getJSONObject("launch").getBoolean("opened");
+  }
+
+  @Test
   public void anAnswerWithoutValueIsNull() throws Exception {
     assertEquals(PluginResult.MESSAGE_TYPE_NULL, act("state", new JSONObject().put("userId", "u-1")).getMessageType());
     assertEquals(PluginResult.MESSAGE_TYPE_NULL, act("tail", JSONObject.NULL).getMessageType());

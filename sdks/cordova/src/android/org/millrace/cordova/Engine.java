@@ -249,6 +249,7 @@ final class Engine implements Lifecycle.Listener {
     String marker = guard.get("marker");
     launch.put("marker", marker == null ? ofNow : parsed(marker));
     launch.put("foreground", lifecycle.isForeground());
+    launch.put("opened", tail != null);
     launch.putOpt("url", lifecycle.url());
     return launch;
   }
