@@ -1,6 +1,5 @@
-import { MAX_CARRIED_BYTES } from './identity.ts'
 import { isMembers, isPlainObject, type Json, type JsonObject, plainObject, unboxed } from './plain-json.ts'
-import { utf8Length } from './utf8.ts'
+import { MAX_CARRIED_BYTES, utf8Length } from './utf8.ts'
 
 /** Told once for each thing that could not be taken as given. */
 export type Corrected = (what: string) => void

@@ -3,7 +3,7 @@ import type { State, StateChanges } from './bridge.ts'
 import type { EventCall } from './call.ts'
 import { parsedObject } from './parsed-json.ts'
 import type { Json, JsonObject } from './plain-json.ts'
-import { utf8Length } from './utf8.ts'
+import { MAX_CARRIED_BYTES, utf8Length } from './utf8.ts'
 
 /** Who the events are of. @see contracts/cordova-sdk.md §7 */
 export interface Identity {
@@ -13,9 +13,6 @@ export interface Identity {
   readonly externalIds: ExternalIds
   readonly deviceToken?: string | undefined
 }
-
-/** Of a push token, an advertisement id and an external id: every event carries them. */
-export const MAX_CARRIED_BYTES = 4096
 
 export const NOBODY: Identity = { anonymousId: '', traits: {}, externalIds: {} }
 

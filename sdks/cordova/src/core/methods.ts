@@ -1,11 +1,10 @@
 import { dataAndOptions, readData, readOptions, requiredText } from './arguments.ts'
 import { newClient } from './client.ts'
 import type { Host } from './host.ts'
-import { MAX_CARRIED_BYTES } from './identity.ts'
 import { ERROR, LOG_LEVEL } from './log.ts'
 import { unboxed } from './plain-json.ts'
 import { type CallResult, dropped, type FlushResult, type InitResult, type Status } from './results.ts'
-import { utf8Length } from './utf8.ts'
+import { MAX_CARRIED_BYTES, utf8Length } from './utf8.ts'
 
 const MAX_ANONYMOUS_ID_BYTES = 128
 
