@@ -1,8 +1,7 @@
 import { mkdirSync, statSync } from 'node:fs'
 import { decodeRecord } from '@millrace/protocol/record'
-import type { AttemptEntry } from '../../dedup/attempts.ts'
 import { type Offset, type OffsetRange, STREAMS, type Tally } from '../../event-log.ts'
-import type { StoredKeys } from '../dedup/known-keys.ts'
+import type { SegmentKeysReader, StoredKeys } from '../dedup/known-keys.ts'
 import type { EncodedRecord } from './commit.ts'
 import { DamagedSegmentError } from './damaged-segment.ts'
 import { SEGMENT_OFFSETS, Segment } from './segment.ts'
@@ -132,18 +131,21 @@ export class SegmentList implements StoredKeys {
     return undefined
   }
 
-  *windowEntries(): Generator<Uint8Array[]> {
+  *newestFirst(): Generator<SegmentKeysReader> {
     for (const entry of [...this.#entries].reverse()) {
-      const parts = this.guarded(entry, (segment) => segment.windowEntries())
-      if (parts !== 'damaged' && parts.length > 0) yield parts
+      const newestAt = this.guarded(entry, (segment) => segment.newestAt())
+      if (newestAt === 'damaged') continue
+      const entriesOf = <T>(read: (segment: Segment) => T[]): T[] => {
+        const entries = this.guarded(entry, read)
+        return entries === 'damaged' ? [] : entries
+      }
+      yield {
+        first: entry.first,
+        newestAt,
+        windowEntries: () => entriesOf((segment) => segment.windowEntries()),
+        attemptEntries: () => entriesOf((segment) => segment.attemptEntries()),
+      }
     }
-  }
-
-  attemptEntries(): AttemptEntry[] {
-    return [...this.#entries].flatMap((entry) => {
-      const entries = this.guarded(entry, (segment) => segment.attemptEntries())
-      return entries === 'damaged' ? [] : entries
-    })
   }
 
   /** Reads every record of the segment with this offset: damage anywhere in it sets it aside. */

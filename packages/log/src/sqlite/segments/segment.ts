@@ -2,7 +2,7 @@ import { existsSync, renameSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
 import { crc32 } from 'node:zlib'
-import { decodeRecord, eventCount } from '@millrace/protocol/record'
+import { decodeHashes, decodeRecord, eventCount } from '@millrace/protocol/record'
 import type { AttemptEntry } from '../../dedup/attempts.ts'
 import { numberOfRule } from '../../dedup.ts'
 import { type Offset, type OffsetRange, STREAMS, type Tally } from '../../event-log.ts'
@@ -29,7 +29,7 @@ export const SEGMENT_OFFSETS = 2 ** 24
  *   tally          per commit and stream: first and last offset, and [source id, events, bytes] as JSON
  *   probe          one row, written to test whether writes succeed
  *
- * and the tables of `SegmentKeys`, only if a source has a dedup window or keys are remembered for repeats.
+ * and the tables of `SegmentKeys`.
  */
 export class Segment {
   readonly first: Offset
@@ -46,7 +46,7 @@ export class Segment {
     this.#database = database
     this.#inode = inodeOf(path)
     this.#streams = new StreamTables(database)
-    this.#keys = new SegmentKeys(path, database, () => this.#streams.numbers)
+    this.#keys = new SegmentKeys(path, database, () => this.#streams.numbers, isWritable && this.end() === first)
     if (isWritable) this.#writes = prepareWrites(database)
   }
 
@@ -124,7 +124,7 @@ export class Segment {
 
   /** Writes what saves time when the keys are read again; without it they follow from the records. */
   writeKeys(): void {
-    this.#transaction(() => this.#keys.writeRest())
+    this.#transaction(() => this.#keys.writeRest(this.end()))
     this.#keys.committed()
   }
 
@@ -204,6 +204,18 @@ export class Segment {
     return guardDamage(this.path, () => {
       const offsets = [...this.#streams.numbers].flatMap((stream) => this.#bound('max', stream) ?? [])
       return offsets.length === 0 ? this.first : Math.max(...offsets) + 1
+    })
+  }
+
+  /** When the last record was accepted; undefined if the segment is empty. @throws DamagedSegmentError */
+  newestAt(): number | undefined {
+    return guardDamage(this.path, () => {
+      const last = this.end() - 1
+      for (const stream of this.#streams.numbers) {
+        const row = this.#streams.one(stream)?.get(last)
+        if (row !== undefined) return decodeHashes(this.#checked(row).bytes).acceptedAt
+      }
+      return undefined
     })
   }
 

@@ -97,23 +97,28 @@ export class Segments {
     return oldest?.state === 'closed' ? { from: oldest.first, to: this.#list.endOf(0) } : undefined
   }
 
-  /** Deletes closed segments, oldest first, that have been finished for `keepMs`. */
-  retain(finishedBefore: Offset, keepMs: number, now: number): void {
+  /**
+   * Deletes the oldest segment if it is closed and has been finished for `keepMs`. @returns whether it did: another one may be due,
+   * but appends go first.
+   */
+  retain(finishedBefore: Offset, keepMs: number, now: number): boolean {
     const finished = this.#list.entries.filter(
       (entry, at) => entry.state !== 'open' && this.#list.endOf(at) <= finishedBefore,
     )
     // Keep segments with keys that a restart still needs, unless the log is too large.
     const leastKeepMs = keepMs > 0 && this.#keys.hasWindowKeys ? Math.max(keepMs, MAX_DEDUP_WINDOW_MS) : keepMs
     const finishedSince = finished.map((entry) => this.#finished.since(entry.first, now))
-    for (const [at, entry] of finished.entries()) {
-      if (now - finishedSince[at]! < leastKeepMs || entry.state !== 'closed') break
+    const [oldest] = finished
+    if (oldest?.state === 'closed' && now - finishedSince[0]! >= leastKeepMs) {
       // A damaged one is set aside, and no longer in the list.
-      if (this.#carryAttempts(entry, now)) this.#list.delete(entry)
-      this.#finished.forget(entry.first)
+      if (this.#carryAttempts(oldest, now)) this.#list.delete(oldest)
+      this.#finished.forget(oldest.first)
+      return true
     }
+    // Only after the last deletion: both may fail on a full disk, where deletions help.
     this.#finished.save()
-    // Last, because it may fail on a full disk, where the deletions above help.
     this.#rotateIfDue()
+    return false
   }
 
   /** Closes the newest segment, as if it were full. @returns the first offset of the next one. */
@@ -157,9 +162,12 @@ export class Segments {
 
   /** Copies keys that are still needed from a segment to be deleted into the newest one. @returns false if it is damaged. */
   #carryAttempts(entry: SegmentEntry, now: number): boolean {
-    const entries = this.#list.guarded(entry, (segment) => segment.attemptEntries())
+    const neededFrom = now - MAX_DEDUP_WINDOW_MS
+    const entries = this.#list.guarded(entry, (segment) =>
+      (segment.newestAt() ?? now) > neededFrom ? segment.attemptEntries() : [],
+    )
     if (entries === 'damaged') return false
-    const due = entries.filter(({ acceptedAt }) => acceptedAt > now - MAX_DEDUP_WINDOW_MS)
+    const due = entries.filter(({ acceptedAt }) => acceptedAt > neededFrom)
     try {
       if (due.length > 0) this.#open().keepAttempts(due)
     } catch {
