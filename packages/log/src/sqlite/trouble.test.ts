@@ -92,3 +92,18 @@ test('a log that is closed finishes what was begun and refuses the rest', async 
   await using again = await openLog(directory)
   expect(await notesIn(again)).toHaveLength(200)
 })
+
+test('checks of an idle log do not fill the disk; what is appended later survives a kill', async () => {
+  const directory = folders.create()
+  const clock = new ManualClock(0)
+  await using log = await openLog(directory, { clock })
+  for (let probe = 0; probe < 100; probe++) {
+    await clock.advance(2_000)
+    await log.check()
+  }
+  await log.retain(0, 0, 0)
+  expect(log.sizeBytes()).toBeLessThan(1_300_000)
+  await log.append(0, 'live', testRecord('source-a', 'first'))
+  await using killed = await openLog(folders.copy(directory))
+  expect([await notesIn(log), await notesIn(killed), killed.damaged()]).toEqual([['first'], ['first'], []])
+})

@@ -21,7 +21,7 @@ import { StreamTables } from './stream-tables.ts'
 export const SEGMENT_OFFSETS = 2 ** 24
 
 /**
- * One file of the log, `<first offset>.db`: an SQLite database in WAL mode, never checkpointed while it is written. So all
+ * One file of the log, `<first offset>.db`: an SQLite database in WAL mode, never checkpointed between its first record and its close. So all
  * commits are in the WAL, whose frames SQLite verifies one by one: a truncation loses only the commits after it.
  *
  *   live, import   offset, CRC-32 of the bytes, encoded record (protocol/record.ts), its rule for duplicates or null (dedup.ts);
@@ -224,7 +224,7 @@ export class Segment {
     return this.#inode !== undefined && inodeOf(this.path) === this.#inode
   }
 
-  /** Moves the WAL into the database file. Do not write to the segment afterwards. */
+  /** Moves the WAL into the database file. Do not write to a segment with records afterwards. */
   checkpoint(): void {
     checkpoint(this.#database)
   }

@@ -57,6 +57,7 @@ export class Segments {
     this.#lastPlaceCheck = Number.NEGATIVE_INFINITY
     this.#refuseIfMoved()
     this.#open().probe()
+    this.#emptyIdleWal()
   }
 
   read(stream: StreamNumber, from: Offset, maxBytes: number): { records: EncodedRecord[]; next: Offset } {
@@ -193,12 +194,22 @@ export class Segments {
   #rotateIfDue(): void {
     const { newest, end } = this.#list
     if (newest?.state !== 'open' || end === newest.first) return
-    const walBytes = statSync(`${newest.path}-wal`, { throwIfNoEntry: false })?.size ?? 0
     const isDue =
-      walBytes >= this.#options.segmentBytes ||
+      walBytesOf(newest) >= this.#options.segmentBytes ||
       performance.now() - this.#openedAt >= this.#options.segmentMs ||
       end - newest.first >= SEGMENT_OFFSETS - 1_000
     if (isDue) this.#closeAndGoOn(newest)
+  }
+
+  /** A segment without records is never closed, but each probe adds a page to its WAL. */
+  #emptyIdleWal(): void {
+    const { newest, end } = this.#list
+    if (newest?.state !== 'open' || end !== newest.first || walBytesOf(newest) < MAX_IDLE_WAL_BYTES) return
+    try {
+      newest.segment!.checkpoint()
+    } catch {
+      // A reader was busy with it: the next probe retries.
+    }
   }
 
   #closeAndGoOn(newest: SegmentEntry): void {
@@ -232,5 +243,10 @@ export interface SegmentsOptions extends SegmentListOptions {
   readonly hasDedup: boolean
 }
 
+function walBytesOf({ path }: SegmentEntry): number {
+  return statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0
+}
+
 const PLACE_CHECK_MS = 1_000
+const MAX_IDLE_WAL_BYTES = 1024 * 1024
 const NO_DUPLICATES: Appended['duplicates'] = new Map()
