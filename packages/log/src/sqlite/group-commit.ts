@@ -65,6 +65,9 @@ export class GroupCommit {
   #lastCommitAt = Number.NEGATIVE_INFINITY
   #trouble: string | undefined
   #probeTimer: Timer | undefined
+  /** The running probe: each is an fsync, so all checks share it. */
+  #probing: Promise<void> | undefined
+  #lastProbeAt = Number.NEGATIVE_INFINITY
   #isClosed = false
 
   constructor({ thread, ring, clock, onCommit }: GroupCommitOptions) {
@@ -106,10 +109,11 @@ export class GroupCommit {
     return trouble === undefined ? undefined : new LogUnavailableError(trouble)
   }
 
-  /** @throws LogUnavailableError unless a commit succeeded less than two seconds ago, or one succeeds now. */
+  /** @throws LogUnavailableError unless a commit succeeded less than two seconds ago, or one succeeds now. In trouble, the last probe answers for a second. */
   async check(): Promise<void> {
-    if (this.#trouble === undefined && this.#clock.monotonic() - this.#lastCommitAt < FRESH_MS) return
-    await this.#probe()
+    const now = this.#clock.monotonic()
+    if (this.#trouble === undefined && now - this.#lastCommitAt < FRESH_MS) return
+    if (this.#trouble === undefined || now - this.#lastProbeAt >= PROBE_INTERVAL_MS) await this.#probe()
     if (this.#trouble !== undefined) throw new LogUnavailableError(this.#trouble)
   }
 
@@ -213,7 +217,15 @@ export class GroupCommit {
     }, PROBE_INTERVAL_MS)
   }
 
-  async #probe(): Promise<void> {
+  #probe(): Promise<void> {
+    this.#probing ??= this.#callProbe().finally(() => {
+      this.#probing = undefined
+      this.#lastProbeAt = this.#clock.monotonic()
+    })
+    return this.#probing
+  }
+
+  async #callProbe(): Promise<void> {
     try {
       await this.#thread.call('probe', undefined)
       this.#lastCommitAt = this.#clock.monotonic()

@@ -1,4 +1,5 @@
-import { renameSync, rmSync } from 'node:fs'
+import { renameSync, rmSync, statSync } from 'node:fs'
+import { join } from 'node:path'
 import { ManualClock } from '@millrace/std'
 import { afterAll, describe, expect, test } from 'vitest'
 import { testRecord } from '../conformance.ts'
@@ -106,4 +107,32 @@ test('checks of an idle log do not fill the disk; what is appended later survive
   await log.append(0, 'live', testRecord('source-a', 'first'))
   await using killed = await openLog(folders.copy(directory))
   expect([await notesIn(log), await notesIn(killed), killed.damaged()]).toEqual([['first'], ['first'], []])
+})
+
+test('concurrent checks share one write to the log', async () => {
+  const directory = folders.create()
+  const clock = new ManualClock(0)
+  await using log = await openLog(directory, { clock })
+  const sizeBytes = () => statSync(join(directory, '0.db-wal')).size
+  await log.check()
+  const before = sizeBytes()
+  await clock.advance(2_000)
+  await log.check()
+  const oneProbe = sizeBytes() - before
+  await clock.advance(2_000)
+  await Promise.all(Array.from({ length: 50 }, () => log.check()))
+  expect(sizeBytes() - before).toBe(2 * oneProbe)
+})
+
+test('in trouble the last check answers for a second', async () => {
+  const directory = folders.create()
+  const clock = new ManualClock(0)
+  await using log = await openLog(directory, { clock })
+  renameSync(directory, `${directory}-moved`)
+  await expect(log.check()).rejects.toEqual(unavailable)
+  renameSync(`${directory}-moved`, directory)
+  await clock.advance(999)
+  await expect(log.check()).rejects.toEqual(unavailable)
+  await clock.advance(1)
+  await log.check()
 })
