@@ -176,8 +176,10 @@ export class SegmentList implements StoredKeys {
   /** The handle of a segment, opened on first use. @throws DamagedSegmentError */
   handle(entry: SegmentEntry): Segment {
     if (entry.segment !== undefined) return entry.segment
-    if (entry.state !== 'closed') {
+    if (entry.state === 'open') {
       entry.segment = Segment.openForWriting(this.#directory, entry.first)
+    } else if (entry.state === 'closing') {
+      entry.segment = Segment.openClosing(this.#directory, entry.first)
     } else {
       const opened = this.#entries.filter((other) => other.state === 'closed' && other.segment !== undefined)
       if (opened.length >= MAX_OPEN_CLOSED_SEGMENTS) this.release(opened[0]!)

@@ -69,13 +69,22 @@ export class Segment {
 
   /** Opens the newest segment for appends, after SQLite has recovered it from a crash. */
   static openForWriting(directory: string, first: Offset): Segment {
+    return Segment.#openWithWal(directory, first, true)
+  }
+
+  /** Opens a segment that is being closed. It takes no write lock: the checkpoint holds it until its end. */
+  static openClosing(directory: string, first: Offset): Segment {
+    return Segment.#openWithWal(directory, first, false)
+  }
+
+  static #openWithWal(directory: string, first: Offset, isWritable: boolean): Segment {
     const path = segmentPath(directory, first)
     refuseEmptied(path)
     return guardDamage(path, () =>
       withDatabase(new DatabaseSync(path, { timeout: 5_000 }), (database) => {
         database.exec('PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0')
-        createTables(database)
-        return new Segment(path, first, database, true)
+        if (isWritable) createTables(database)
+        return new Segment(path, first, database, isWritable)
       }),
     )
   }

@@ -29,8 +29,9 @@ export class Segments {
     this.#finished = new FinishedTimes(options.directory)
     this.#openedAt = performance.now()
     this.#open()
-    this.#checkpoints.startNext()
+    // Before the first checkpoint: both read segments that a crash left with a WAL.
     if (options.hasDedup) this.#keys.loadWindow()
+    this.#checkpoints.startNext()
   }
 
   get end(): Offset {
