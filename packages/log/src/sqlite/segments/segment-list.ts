@@ -1,6 +1,7 @@
 import { mkdirSync, statSync } from 'node:fs'
 import { decodeRecord } from '@millrace/protocol/record'
 import { type Offset, type OffsetRange, STREAMS, type Tally } from '../../event-log.ts'
+import { addToTally } from '../../tally.ts'
 import type { SegmentKeysReader, StoredKeys } from '../dedup/known-keys.ts'
 import type { EncodedRecord } from './commit.ts'
 import { DamagedSegmentError } from './damaged-segment.ts'
@@ -114,7 +115,9 @@ export class SegmentList implements StoredKeys {
     for (const entry of this.#entries.slice(this.#entryIndexOf(range.from))) {
       if (entry.first >= range.to) break
       if (knownStreams(entry)?.has(stream) === false) continue
-      this.guarded(entry, (segment) => segment.tally(stream, range, tally))
+      const part = this.guarded(entry, (segment) => segment.tally(stream, range))
+      if (part === 'damaged') continue
+      for (const [sourceId, { events, bytes }] of part) addToTally(tally, sourceId, events, bytes)
     }
     return tally
   }
@@ -162,14 +165,33 @@ export class SegmentList implements StoredKeys {
     return bytes
   }
 
-  /** Reads from a segment; if it is damaged, sets it aside and continues without it. */
+  /**
+   * Reads from a segment; if it is damaged, sets it aside and continues without it. The error may come from a disk that failed for
+   * a moment, so a second handle, which reads everything again, decides.
+   */
   guarded<T>(entry: SegmentEntry, work: (segment: Segment) => T): T | 'damaged' {
     try {
       return work(this.handle(entry))
     } catch (error) {
       if (!(error instanceof DamagedSegmentError)) throw error
+    }
+    try {
+      return work(this.#reopened(entry))
+    } catch (error) {
+      if (!(error instanceof DamagedSegmentError)) throw error
       this.#setAside(entry, error)
       return 'damaged'
+    }
+  }
+
+  /** Opens a handle before the former one is closed: SQLite checkpoints a database that its last connection closes. */
+  #reopened(entry: SegmentEntry): Segment {
+    const former = entry.segment
+    entry.segment = undefined
+    try {
+      return this.handle(entry)
+    } finally {
+      former?.close()
     }
   }
 

@@ -175,8 +175,9 @@ export class Segment {
   }
 
   /** @throws DamagedSegmentError */
-  tally(stream: StreamNumber, range: OffsetRange, into: Tally): void {
-    guardDamage(this.path, () => {
+  tally(stream: StreamNumber, range: OffsetRange): Tally {
+    return guardDamage(this.path, () => {
+      const into: Tally = new Map()
       const commits = this.#database
         .prepare('SELECT first, last, counts FROM tally WHERE stream = ? AND last >= ? AND first < ? ORDER BY first')
         .all(stream, range.from, range.to) as { first: number; last: number; counts: string }[]
@@ -187,6 +188,7 @@ export class Segment {
           this.#tallyRecords(stream, { from: Math.max(first, range.from), to: Math.min(last + 1, range.to) }, into)
         }
       }
+      return into
     })
   }
 
@@ -256,10 +258,11 @@ export class Segment {
       writes.commit.run()
     } catch (error) {
       this.#keys.rolledBack()
-      if (this.#database.isTransaction) writes.rollback.run()
       this.#streams.rolledBack()
+      if (this.#database.isTransaction) writes.rollback.run()
       throw error
     }
+    this.#streams.committed()
   }
 
   #writable(): Writes {

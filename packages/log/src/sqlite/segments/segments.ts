@@ -143,7 +143,7 @@ export class Segments {
     await this.#checkpoints.stop()
     const { newest } = this.#list
     if (newest?.state === 'open') {
-      const segment = newest.segment!
+      const segment = this.#list.handle(newest)
       const isEmpty = segment.end() === newest.first && segment.attemptEntries().length === 0
       if (!isEmpty) {
         this.#writeKeys(segment)
@@ -182,7 +182,7 @@ export class Segments {
   /** The open segment; created if there is none. */
   #open(): Segment {
     const { newest } = this.#list
-    return newest?.state === 'open' ? newest.segment! : this.#startSegment()
+    return newest?.state === 'open' ? this.#list.handle(newest) : this.#startSegment()
   }
 
   #startSegment(): Segment {
@@ -207,14 +207,14 @@ export class Segments {
     const { newest, end } = this.#list
     if (newest?.state !== 'open' || end !== newest.first || walBytesOf(newest) < MAX_IDLE_WAL_BYTES) return
     try {
-      newest.segment!.checkpoint()
+      this.#list.handle(newest).checkpoint()
     } catch {
       // A reader was busy with it: the next probe retries.
     }
   }
 
   #closeAndGoOn(newest: SegmentEntry): void {
-    this.#writeKeys(newest.segment!)
+    this.#writeKeys(this.#list.handle(newest))
     newest.state = 'closing'
     this.#startSegment()
   }
