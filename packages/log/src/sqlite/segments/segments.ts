@@ -109,13 +109,19 @@ export class Segments {
     )
     // Keep segments with keys that a restart still needs, unless the log is too large.
     const leastKeepMs = keepMs > 0 && this.#keys.hasWindowKeys ? Math.max(keepMs, MAX_DEDUP_WINDOW_MS) : keepMs
-    const finishedSince = finished.map((entry) => this.#finished.since(entry.first, now))
+    for (const { first } of finished) this.#finished.since(first, now)
     const [oldest] = finished
-    if (oldest?.state === 'closed' && now - finishedSince[0]! >= leastKeepMs) {
-      // A damaged one is set aside, and no longer in the list.
-      if (this.#carryAttempts(oldest, now)) this.#list.delete(oldest)
-      this.#finished.forget(oldest.first)
-      return true
+    const isDue = ({ first }: SegmentEntry) => now - this.#finished.since(first, now) >= leastKeepMs
+    if (oldest?.state === 'closed' && isDue(oldest)) {
+      const newestAt = this.#list.guarded(oldest, (segment) => segment.newestAt())
+      // It and those after it were finished later than its last record was accepted.
+      if (typeof newestAt === 'number' && newestAt <= now) this.#finished.correct(newestAt, now)
+      if (isDue(oldest)) {
+        // A damaged one is set aside, and no longer in the list.
+        if (newestAt !== 'damaged' && this.#carryAttempts(oldest, newestAt ?? now, now)) this.#list.delete(oldest)
+        this.#finished.forget(oldest.first)
+        return true
+      }
     }
     // Only after the last deletion: both may fail on a full disk, where deletions help.
     this.#finished.save()
@@ -163,11 +169,10 @@ export class Segments {
   }
 
   /** Copies keys that are still needed from a segment to be deleted into the newest one. @returns false if it is damaged. */
-  #carryAttempts(entry: SegmentEntry, now: number): boolean {
+  #carryAttempts(entry: SegmentEntry, newestAt: number, now: number): boolean {
     const neededFrom = now - MAX_DEDUP_WINDOW_MS
-    const entries = this.#list.guarded(entry, (segment) =>
-      (segment.newestAt() ?? now) > neededFrom ? segment.attemptEntries() : [],
-    )
+    if (newestAt <= neededFrom) return true
+    const entries = this.#list.guarded(entry, (segment) => segment.attemptEntries())
     if (entries === 'damaged') return false
     const due = entries.filter(({ acceptedAt }) => acceptedAt > neededFrom)
     try {
