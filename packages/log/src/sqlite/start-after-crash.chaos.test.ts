@@ -34,6 +34,25 @@ describe('a start after a crash', () => {
     expect(await notesIn(log)).toEqual(all)
   })
 
+  test('reports the records that readers have passed and that damage in the WAL cut off, and keeps the damaged files', async () => {
+    const directory = await crashed()
+    const wal = join(directory, '0.db-wal')
+    const damaged = readFileSync(wal)
+    // In the frames of the later half of the commits.
+    damaged[Math.floor(damaged.length * 0.6)]! ^= 1
+    writeFileSync(wal, damaged)
+    let left: (string | undefined)[] = []
+    for (const run of [0, 1]) {
+      await using log = await openLog(directory, { notBefore: 9 })
+      left = (await notesIn(log)).filter((note) => note !== 'new')
+      expect(left.length).toBeGreaterThan(0)
+      expect(left).toEqual(all.slice(0, left.length))
+      expect(log.damaged()).toEqual([{ from: left.length, to: 9 }])
+      expect(await log.append(0, 'live', testRecord('source-a', 'new'))).toBe(9 + run)
+    }
+    expect(readFileSync(join(directory, `${left.length}.db-wal.damaged`))).toEqual(damaged)
+  })
+
   test('sets an open segment aside whose file is emptied, and keeps its WAL for a person to look at', async () => {
     const directory = await crashed()
     truncateSync(join(directory, '0.db'), 0)

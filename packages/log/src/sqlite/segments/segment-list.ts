@@ -6,7 +6,16 @@ import type { SegmentKeysReader, StoredKeys } from '../dedup/known-keys.ts'
 import type { EncodedRecord } from './commit.ts'
 import { DamagedSegmentError } from './damaged-segment.ts'
 import { SEGMENT_OFFSETS, Segment } from './segment.ts'
-import { hasWal, isBlank, removeSegment, SIDE_FILES, segmentPath, segmentsIn, setAside } from './segment-files.ts'
+import {
+  copyDamaged,
+  hasWal,
+  isBlank,
+  removeSegment,
+  SIDE_FILES,
+  segmentPath,
+  segmentsIn,
+  setAside,
+} from './segment-files.ts'
 import { type StreamNumber, streamNumber } from './stream-number.ts'
 
 /** The segments of one directory: finds the file of an offset, opens files for reads and sets damaged ones aside. */
@@ -35,7 +44,7 @@ export class SegmentList implements StoredKeys {
       to: followers.find((other) => other > first) ?? first + SEGMENT_OFFSETS,
     }))
     this.#end = Math.max(notBefore, this.#damaged.at(-1)?.to ?? 0)
-    this.#recoverNewest()
+    this.#recoverNewest(notBefore)
     for (const entry of this.#entries) {
       if (entry.state === 'closed' && hasWal(entry.path)) entry.state = 'closing'
     }
@@ -211,8 +220,13 @@ export class SegmentList implements StoredKeys {
     return entry.segment
   }
 
-  /** Reopens the newest segment if it was open or is empty; a closed segment is never written again. */
-  #recoverNewest(): void {
+  /**
+   * Reopens the newest segment if it was open or is empty; a closed segment is never written again.
+   *
+   * @param passed offset that readers have passed: an open segment that ends before it has lost records. Damage in a WAL cuts off
+   *   every later commit, and SQLite does not report it.
+   */
+  #recoverNewest(passed: Offset): void {
     const { newest } = this
     if (newest === undefined) return
     if (hasWal(newest.path) || isBlank(newest.path)) newest.state = 'open'
@@ -222,7 +236,22 @@ export class SegmentList implements StoredKeys {
       newest.state = 'open'
       end = this.guarded(newest, (segment) => segment.end())
     }
-    if (end !== 'damaged') this.#end = Math.max(this.#end, end)
+    if (end === 'damaged') return
+    this.#end = Math.max(this.#end, end)
+    if (newest.state === 'open' && end < passed) this.#closeCut(newest, end)
+  }
+
+  /** The lost offsets are between the segment and the next one; a copy of the files, named after the first of them, is kept. */
+  #closeCut(entry: SegmentEntry, end: Offset): void {
+    const range = { from: end, to: this.#end }
+    try {
+      copyDamaged(entry.path, segmentPath(this.#directory, end))
+    } catch {
+      // The disk is full: the records that are left matter more.
+    }
+    entry.state = 'closing'
+    this.#damaged = [...this.#damaged, range].sort((a, b) => a.from - b.from)
+    this.#onDamage(range, `${entry.path}: its WAL ends before records that were already read`)
   }
 
   /** Index of the segment with an offset, or of the first one after it. */
