@@ -69,6 +69,8 @@ export class GroupCommit {
   #probing: Promise<void> | undefined
   #lastProbeAt = Number.NEGATIVE_INFINITY
   #isClosed = false
+  /** Called when no append waits and no commit is under way. */
+  #onIdle: (() => void) | undefined
 
   constructor({ thread, ring, clock, onCommit }: GroupCommitOptions) {
     this.#thread = thread
@@ -127,7 +129,10 @@ export class GroupCommit {
   async close(): Promise<void> {
     this.#isClosed = true
     this.#probeTimer?.cancel()
-    while (this.#waiting.length > 0 || this.#commitsUnderWay > 0) await new Promise((resolve) => setImmediate(resolve))
+    if (this.#isIdle) return
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#onIdle = resolve
+    await promise
   }
 
   /**
@@ -146,7 +151,15 @@ export class GroupCommit {
   }
 
   #commitWaiting(): void {
-    while (this.#mayCommit()) void this.#commit(this.#takeWaiting())
+    while (this.#mayCommit()) {
+      void this.#commit(this.#takeWaiting()).then(() => {
+        if (this.#isIdle) this.#onIdle?.()
+      })
+    }
+  }
+
+  get #isIdle(): boolean {
+    return this.#waiting.length === 0 && this.#commitsUnderWay === 0
   }
 
   #mayCommit(): boolean {

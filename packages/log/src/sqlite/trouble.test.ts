@@ -1,5 +1,7 @@
 import { renameSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { setImmediate } from 'node:timers/promises'
 import { ManualClock } from '@millrace/std'
 import { afterAll, describe, expect, test } from 'vitest'
 import { testRecord } from '../conformance.ts'
@@ -135,4 +137,20 @@ test('in trouble the last check answers for a second', async () => {
   await expect(log.check()).rejects.toEqual(unavailable)
   await clock.advance(1)
   await log.check()
+})
+
+test('a log that is closed waits for a commit that hangs without using the processor', async () => {
+  const directory = folders.create()
+  const log = await openLog(directory)
+  using other = new DatabaseSync(join(directory, '0.db'))
+  other.exec('BEGIN IMMEDIATE')
+  const appended = log.append(0, 'live', testRecord('source-a', 'hangs'))
+  // The turn in which the commit begins.
+  await setImmediate()
+  const closed = log[Symbol.asyncDispose]()
+  await setImmediate()
+  expect(process.getActiveResourcesInfo()).not.toContain('Immediate')
+  other.exec('ROLLBACK')
+  expect(await appended).toBe(0)
+  await closed
 })
