@@ -44,7 +44,8 @@ export type LogCalls = {
   oldest(partition: number): { offset: Offset; acceptedAt: number } | undefined
   /** Reads the whole segment with this offset, and sets it aside if it is damaged. */
   inspect(offset: Offset): void
-  retain(request: { finishedBefore: Offset; keepMs: number; now: number }): void
+  /** Deletes one segment at most. @returns whether it did. */
+  retain(request: { finishedBefore: Offset; keepMs: number; now: number }): boolean
   sizeBytes(nothing: undefined): number
   closeNewest(nothing: undefined): Offset
   closedBefore(end: Offset): Offset[] | undefined

@@ -236,8 +236,8 @@ export class SqliteEventLog implements EventLog, LogWriter {
   async retain(partition: number, finished: Offset, keepMs: number): Promise<void> {
     this.#retainedUpTo[partition] = finished
     const finishedBefore = Math.min(this.#end, ...this.#retainedUpTo)
-    if (this.#clockJumps.hadOneLately() || this.#retentionHolds > 0) return
-    await this.#thread.call('retain', { finishedBefore, keepMs, now: this.#clock.now() })
+    const mayDelete = () => !this.#clockJumps.hadOneLately() && this.#retentionHolds === 0
+    while (mayDelete() && (await this.#thread.call('retain', { finishedBefore, keepMs, now: this.#clock.now() }))) {}
     this.#sizeBytes = await this.#thread.call('sizeBytes', undefined)
   }
 
