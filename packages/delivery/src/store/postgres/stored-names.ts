@@ -1,31 +1,35 @@
 import { hash } from 'node:crypto'
-import type { PostgresPool } from '@millrace/postgres'
+import type { PostgresPool, Queries } from '@millrace/postgres'
 import type { DeadLetterFilter } from '../dead-letter-store.ts'
 import type { SoughtNames } from '../letters/letter-judge.ts'
 import { storedText } from './stored-text.ts'
 
 const MAX_REMEMBERED = 10_000
 
+type Reads = Pick<Queries, 'rows'>
+
 /**
  * Stores ids and texts that many rows share as numbers. A name never changes, so every process may remember its number.
  * New names are written before the transaction that uses them, which therefore never waits for another one here.
+ * A caller that has a connection passes it: with a second one for the names, callers could hold all connections of the
+ * pool and wait for each other.
  */
 export class StoredNames {
-  readonly #pool: PostgresPool
+  readonly #queries: Reads
   readonly #numbers = new Map<string, number>()
 
   constructor(pool: PostgresPool) {
-    this.#pool = pool
+    this.#queries = { rows: (text, values) => pool.query(text, values) }
   }
 
-  /** The numbers of texts; unknown texts get new numbers. */
-  async numbers(names: Iterable<string>): Promise<(name: string) => number> {
-    const found = await this.#find(names)
+  /** The numbers of texts; unknown texts get new numbers. @param queries in no transaction. */
+  async numbers(names: Iterable<string>, queries = this.#queries): Promise<(name: string) => number> {
+    const found = await this.#find(names, queries)
     const unknown = new Map([...new Set(names)].filter((name) => !found.has(name)).map((name) => [digest(name), name]))
     if (unknown.size > 0) {
       const values = [[...unknown.keys()], [...unknown.values()].map(storedText)]
-      await this.#pool.query(INSERT, values)
-      for (const [name, number] of await this.#find(unknown.values())) found.set(name, number)
+      await queries.rows(INSERT, values)
+      for (const [name, number] of await this.#find(unknown.values(), queries)) found.set(name, number)
     }
     return (name) => found.get(name)!
   }
@@ -36,16 +40,16 @@ export class StoredNames {
   }
 
   /** The number to search for: an unused number for an unknown text, undefined without a text. */
-  async sought(name: string | undefined): Promise<number | undefined> {
-    return name === undefined ? undefined : ((await this.#find([name])).get(name) ?? UNUSED)
+  async sought(name: string | undefined, queries = this.#queries): Promise<number | undefined> {
+    return name === undefined ? undefined : ((await this.#find([name], queries)).get(name) ?? UNUSED)
   }
 
   /** The names that a filter of dead letters asks for. */
-  async soughtBy({ sourceId, reason }: DeadLetterFilter): Promise<SoughtNames> {
-    return { source: await this.sought(sourceId), reason: await this.sought(reason) }
+  async soughtBy({ sourceId, reason }: DeadLetterFilter, queries = this.#queries): Promise<SoughtNames> {
+    return { source: await this.sought(sourceId, queries), reason: await this.sought(reason, queries) }
   }
 
-  async #find(names: Iterable<string>): Promise<Map<string, number>> {
+  async #find(names: Iterable<string>, queries: Reads): Promise<Map<string, number>> {
     const found = new Map<string, number>()
     const unknown = new Map<string, string>()
     for (const name of names) {
@@ -54,7 +58,7 @@ export class StoredNames {
       else found.set(name, number)
     }
     if (unknown.size === 0) return found
-    const rows = await this.#pool.query<{ digest: string; id: number }>(FIND, [[...unknown.keys()]])
+    const rows = await queries.rows<{ digest: string; id: number }>(FIND, [[...unknown.keys()]])
     for (const { digest, id } of rows) {
       const name = unknown.get(digest)!
       found.set(name, id)
