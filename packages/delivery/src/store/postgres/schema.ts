@@ -251,6 +251,18 @@ const LIVE_VIEW = `
   CREATE INDEX dead_letter_changed ON dead_letter (changed_at) WHERE changed_at IS NOT NULL;
 `
 
+// Earlier releases counted a range of letters by the minute of each letter, and took it out by the minute of the first one. Flushes
+// wait meanwhile: their counts are added to the new ones.
+const LETTER_GROUPS = `
+  LOCK TABLE letter_group IN EXCLUSIVE MODE;
+  DELETE FROM letter_group;
+  INSERT INTO letter_group (destination, source, stage, reason, last_status, minute, letters, oldest, newest)
+  SELECT destination, source, stage, reason, last_status, dead_at / 60000, sum(letters), min(dead_at), max(dead_at) FROM (
+    SELECT destination, source, stage, reason, last_status, dead_at, 1 AS letters FROM dead_letter WHERE state = 0
+    UNION ALL SELECT destination, source, stage, reason, last_status, dead_at, letters FROM letter_range WHERE state = 0
+  ) open GROUP BY 1, 2, 3, 4, 5, 6;
+`
+
 /**
  * The tables of the delivery store. Later releases only add steps: two releases run side by side.
  *
@@ -268,5 +280,6 @@ export const deliverySchema: SchemaPart = {
     { name: 'storage budget', up: (queries) => queries.rows(BUDGET) },
     { name: 'oldest open dead letters', up: (queries) => queries.rows(EXPIRY) },
     { name: 'retries for the live view', up: (queries) => queries.rows(LIVE_VIEW) },
+    { name: 'counts of dead letters', up: (queries) => queries.rows(LETTER_GROUPS) },
   ],
 }
