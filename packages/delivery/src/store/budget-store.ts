@@ -8,7 +8,7 @@ export interface HeldBytes {
 export interface BudgetFigures {
   /** Of kept records and open dead letters; a kept record counts once. */
   readonly used: number
-  /** Kept records count for the destinations with waiting events in their shard, in proportion to these. */
+  /** Kept records count for the destinations that still need some in their shard, in proportion to their waiting events there. */
   readonly held: readonly HeldBytes[]
 }
 

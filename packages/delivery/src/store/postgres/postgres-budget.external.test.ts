@@ -2,7 +2,7 @@ import { LeaseLostError } from '@millrace/postgres'
 import { TestSchema } from '@millrace/postgres/testing/test-schema'
 import { expect, test } from 'vitest'
 import { LaneEvent } from '../../lane/lane-event.ts'
-import { letter, NOW } from '../conformance/store-place.ts'
+import { eventAt, letter, NOW, wait } from '../conformance/store-place.ts'
 import { deliveryTestSchema, HeldShards, openStore, setEpoch } from './testing/store-under-test.ts'
 
 const facts = { sourceId: 's1', acceptedAt: NOW, sizeBytes: 10, userKey: 0, anonymousKey: 0 }
@@ -41,6 +41,33 @@ test('what destinations hold is their open dead letters, and kept records in pro
     { destinationId: 'd1', shard: 0, bytes: 500 },
     { destinationId: 'd1', shard: 1, bytes: letterBytes },
     { destinationId: 'd2', shard: 0, bytes: 1_500 },
+  ])
+})
+
+test('kept records count for no destination whose waiting events all lie behind them', async () => {
+  await using schema = await deliveryTestSchema(TestSchema.open('budget_behind'))
+  await using under = await opened(schema)
+  const { store } = under
+  const record = { stream: 0, sourceId: 's1', events: 1, duplicates: null }
+  await store.backlog.keepRecords({ partition: 0, records: [{ ...record, offset: 5, bytes: Buffer.alloc(1_000) }] })
+  const reads = (destinationId: string, offset: number) => {
+    const outcomes = store.outcomesOf(destinationId)
+    outcomes.positions = () => [{ partition: 0, stream: 0, position: { offset, index: 0 } }]
+    outcomes.filtered(eventAt(4), 'x', 1, 1)
+    return outcomes
+  }
+  reads('untaken', 5)
+  reads('retrying', 9).journey(eventAt(5), wait(5, { destinationId: 'retrying' }))
+  reads('behind', 9).journey(eventAt(8), wait(8, { destinationId: 'behind' }))
+  await store.flush()
+  const destinations = ['untaken', 'retrying', 'behind'].map((destinationId) => {
+    return { destinationId, state: {}, waiting: [['s1', 3]] as const }
+  })
+  await store.figures.write([{ shard: 0, destinations }])
+  const { held } = await store.budget.figures(4)
+  expect(held.toSorted((a, b) => a.destinationId.localeCompare(b.destinationId))).toEqual([
+    { destinationId: 'retrying', shard: 0, bytes: 500 },
+    { destinationId: 'untaken', shard: 0, bytes: 500 },
   ])
 })
 

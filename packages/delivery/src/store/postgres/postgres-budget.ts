@@ -18,7 +18,7 @@ export class PostgresBudget implements BudgetStore<HeldLease> {
     const { pool } = this.#transactions
     const kept = await pool.query<{ shard: number; bytes: number }>(KEPT, [homes])
     const letters = await pool.query<HeldRow>(LETTERS, [homes])
-    const waiting = await pool.query<WaitingRow>(WAITING)
+    const waiting = await pool.query<WaitingRow>(WAITING, [homes])
     const ofShard = new Map(kept.map(({ shard, bytes }) => [shard, bytes]))
     const eventsIn = new Map<number, number>()
     for (const { shard, events } of waiting) eventsIn.set(shard, (eventsIn.get(shard) ?? 0) + events)
@@ -74,9 +74,20 @@ const KEPT = `
 const LETTERS = `
   SELECT name.name AS "destinationId", partition % $1 AS shard, sum(letter_bytes)::bigint AS bytes
   FROM backlog JOIN name ON name.id = destination WHERE letter_bytes > 0 GROUP BY name.name, partition % $1`
+// Without the condition, a destination that waits for new events alone would answer for the kept records of others.
 const WAITING = `
-  SELECT name.name AS "destinationId", shard, sum(events)::bigint AS events
-  FROM shard_waiting JOIN name ON name.id = destination WHERE events > 0 GROUP BY name.name, shard`
+  WITH kept AS (SELECT partition, max("offset") AS last FROM kept_record GROUP BY partition)
+  SELECT name.name AS "destinationId", w.shard, sum(w.events)::bigint AS events
+  FROM shard_waiting w JOIN name ON name.id = w.destination
+  WHERE w.events > 0 AND EXISTS (
+    SELECT 1 FROM kept WHERE kept.partition % $1 = w.shard AND (
+      NOT EXISTS (SELECT 1 FROM position p
+        WHERE p.reader = w.destination AND p.partition = kept.partition AND p."offset" > kept.last)
+      OR EXISTS (SELECT 1 FROM journey j
+        WHERE j.destination = w.destination AND j.partition = kept.partition AND j.outcome = 'waiting'
+          AND j."offset" <= kept.last)
+    )
+  ) GROUP BY name.name, w.shard`
 const PUT_STATE = `
   INSERT INTO backlog_state (id, used, max_bytes, largest, at) VALUES (1, $1, $2, $3, $4)
   ON CONFLICT (id) DO UPDATE SET used = excluded.used, max_bytes = excluded.max_bytes, largest = excluded.largest,

@@ -45,17 +45,24 @@ export class BudgetOrders {
     }
   }
 
-  /** Waiting events go before open dead letters. */
+  /** Waiting events go before open dead letters; those that the topics alone hold stay, because they use none of the budget. */
   async #carryOut({ destinationId, bytes }: HeldBytes, shard: HeldShard): Promise<void> {
     const { pipeline } = shard
     const { store, clock } = this.#options
-    let count = await pipeline.expireWaiting({ destinationId, bytes })
-    for (let left = count === 0 ? bytes : 0; left > 0 && this.#isOwn(shard); ) {
+    let count = 0
+    let left = bytes
+    const waiting = (bytes: number) => pipeline.expireWaiting({ destinationId, bytes, isKept: true })
+    const letters = (bytes: number) => {
       const request = { destinationId, partitions: pipeline.partitions, reason: EXPIRY_REASON, at: clock.now() }
-      const expired = await store.deadLetters.expire({ ...request, bytes: left })
-      if (expired.count === 0) break
-      count += expired.count
-      left -= expired.bytes
+      return store.deadLetters.expire({ ...request, bytes })
+    }
+    for (const expire of [waiting, letters]) {
+      while (left > 0 && this.#isOwn(shard)) {
+        const expired = await expire(left)
+        if (expired.count === 0) break
+        count += expired.count
+        left -= expired.bytes
+      }
     }
     // Kept records of these events leave Postgres.
     await pipeline.needs({ writesIndex: false, dropsKept: true })
