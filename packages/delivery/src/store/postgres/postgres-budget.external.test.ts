@@ -53,7 +53,7 @@ test('kept records count for no destination whose waiting events all lie behind 
   const reads = (destinationId: string, offset: number) => {
     const outcomes = store.outcomesOf(destinationId)
     outcomes.positions = () => [{ partition: 0, stream: 0, position: { offset, index: 0 } }]
-    outcomes.filtered(eventAt(4), 'x', 1, 1)
+    outcomes.filtered(eventAt(4), 'integrations', 1, 1)
     return outcomes
   }
   reads('untaken', 5)
@@ -85,8 +85,16 @@ test('orders go to the owners of their shards, and end there; a holder that lost
   expect(await store.budget.state()).toEqual(state)
   expect(await store.budget.orders()).toEqual(orders)
   expect(await store.budget.orders([1])).toEqual([orders[1]])
+  expect(await store.budget.begin({ ...orders[1]!, bytes: 6 }), 'the holder has replaced it').toBe(false)
+  expect(await store.budget.begin(orders[1]!)).toBe(true)
+  expect(await store.budget.orders([1])).toEqual([{ ...orders[1], bytes: 0 }])
   await store.budget.done(orders[1]!)
   expect(await store.budget.orders()).toEqual([orders[0]])
+  await store.budget.decide(LEASE, state, undefined)
+  expect(await store.budget.orders()).toEqual([orders[0]])
+  await store.budget.decide(LEASE, state, [orders[1]!])
+  expect(await store.budget.orders()).toEqual([orders[1]])
+  await store.budget.decide(LEASE, state, [orders[0]!])
   await pool.query(`UPDATE lease SET epoch = 2 WHERE kind = 'budget'`)
   await expect(store.budget.decide(LEASE, { ...state, used: 1 }, orders)).rejects.toBeInstanceOf(LeaseLostError)
   expect([await store.budget.state(), await store.budget.orders()]).toEqual([state, [orders[0]]])

@@ -36,12 +36,18 @@ export class PostgresBudget implements BudgetStore<HeldLease> {
     return { used, held: [...held.values()] }
   }
 
-  async decide(lease: HeldLease, state: BudgetState, orders: readonly HeldBytes[]): Promise<void> {
-    const number = await this.#names.numbers(orders.map(({ destinationId }) => destinationId))
-    const rows = orders.map(({ destinationId, shard, bytes }) => ({ destination: number(destinationId), shard, bytes }))
+  async decide(lease: HeldLease, state: BudgetState, orders: readonly HeldBytes[] | undefined): Promise<void> {
+    const number = await this.#names.numbers((orders ?? []).map(({ destinationId }) => destinationId))
+    const rows = orders?.map(({ destinationId, shard, bytes }) => ({
+      destination: number(destinationId),
+      shard,
+      bytes,
+    }))
     await this.#transactions.write(async (queries) => {
       await assertHeld(queries, lease)
       await queries.run(PUT_STATE, [state.used, state.maxBytes, state.largest, state.at])
+      if (rows === undefined) return
+      await queries.run('DELETE FROM backlog_order')
       await queries.run(PUT_ORDERS, [JSON.stringify(rows)])
     })
   }
@@ -50,11 +56,21 @@ export class PostgresBudget implements BudgetStore<HeldLease> {
     return this.#transactions.pool.query<HeldRow>(ORDERS, [shards ?? null])
   }
 
-  async done({ destinationId, shard }: HeldBytes): Promise<void> {
+  async begin(order: HeldBytes): Promise<boolean> {
+    const begun = 'UPDATE backlog_order SET bytes = 0 WHERE destination = $1 AND shard = $2 AND bytes = $3'
+    return (await this.#change(order, begun, [order.bytes])) > 0
+  }
+
+  async done(order: HeldBytes): Promise<void> {
+    await this.#change(order, 'DELETE FROM backlog_order WHERE destination = $1 AND shard = $2')
+  }
+
+  /** @returns the number of changed orders. */
+  async #change({ destinationId, shard }: HeldBytes, sql: string, values: readonly number[] = []): Promise<number> {
     const destination = await this.#names.sought(destinationId)
-    await this.#transactions.write(async (queries) => {
+    return this.#transactions.write(async (queries) => {
       await assertShardsOwned(queries, this.#transactions.fence, [shard])
-      await queries.run('DELETE FROM backlog_order WHERE destination = $1 AND shard = $2', [destination, shard])
+      return queries.run(sql, [destination, shard, ...values])
     })
   }
 

@@ -7,14 +7,22 @@ import { BudgetOrders } from './budget-orders.ts'
 const padding = 'x'.repeat(360)
 
 /** Orders in memory, as the table holds them. */
-class OrdersInMemory implements Pick<BudgetStore<never>, 'orders' | 'done'> {
+class OrdersInMemory implements Pick<BudgetStore<never>, 'orders' | 'begin' | 'done'> {
   open: HeldBytes[] = []
+  /** The next calls of `done` that fail. */
+  failures = 0
 
   async orders() {
     return this.open
   }
 
+  async begin(begun: HeldBytes) {
+    this.open = this.open.map((order) => (order === begun ? { ...order, bytes: 0 } : order))
+    return true
+  }
+
   async done() {
+    if (this.failures-- > 0) throw new Error('Postgres does not answer')
     this.open = []
   }
 }
@@ -36,7 +44,7 @@ async function withBacklog({ letters, waiting }: { letters: number; waiting: num
   })
   const order = async (bytes: number) => {
     budget.open = [{ destinationId: 'd1', shard: 0, bytes }]
-    await run.advance(2 * SECOND)
+    await run.advance(4 * SECOND)
     expect(budget.open).toEqual([])
   }
   const left = async () => {
@@ -74,4 +82,14 @@ test('kept waiting events go first, and dead letters make up the rest of the ord
   expect(await under.run.store.backlog.keptRanges()).toEqual([])
   expect(before.letterBytes - after.letterBytes).toBeGreaterThan(5_000)
   expect(before.letterBytes - after.letterBytes).toBeLessThan(9_000)
+})
+
+test('an order whose end could not be noted is not carried out again', async () => {
+  await using under = await withBacklog({ letters: 40, waiting: 0 })
+  const before = await under.left()
+  under.budget.failures = 1
+  await under.order(5_000)
+  const after = await under.left()
+  expect(before.letterBytes - after.letterBytes).toBeGreaterThanOrEqual(5_000)
+  expect(before.letterBytes - after.letterBytes).toBeLessThan(6_000)
 })

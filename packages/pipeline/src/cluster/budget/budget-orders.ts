@@ -7,7 +7,9 @@ import { Turns } from '../turns.ts'
 const LOOK_MS = 1_000
 
 export interface BudgetOrdersOptions extends ExpiryReportsOptions {
-  readonly store: Pick<DeliveryStore, 'deadLetters'> & { readonly budget: Pick<BudgetStore<never>, 'orders' | 'done'> }
+  readonly store: Pick<DeliveryStore, 'deadLetters'> & {
+    readonly budget: Pick<BudgetStore<never>, 'orders' | 'begin' | 'done'>
+  }
   readonly shards: () => readonly HeldShard[]
 }
 
@@ -40,7 +42,9 @@ export class BudgetOrders {
     this.#reports.tellDue()
     if (own.size === 0) return
     for (const order of await store.budget.orders([...own.keys()])) {
-      await this.#carryOut(order, own.get(order.shard)!)
+      const isBegun = order.bytes === 0
+      if (!isBegun && !(await store.budget.begin(order))) continue
+      if (!isBegun) await this.#carryOut(order, own.get(order.shard)!)
       await store.budget.done(order)
     }
   }
