@@ -24,14 +24,15 @@ export class StoredNames {
 
   /** The numbers of texts; unknown texts get new numbers. @param queries in no transaction. */
   async numbers(names: Iterable<string>, queries = this.#queries): Promise<(name: string) => number> {
-    const found = await this.#find(names, queries)
-    const unknown = new Map([...new Set(names)].filter((name) => !found.has(name)).map((name) => [digest(name), name]))
+    const texts = new Set(Array.from(names, storedText))
+    const found = await this.#find(texts, queries)
+    const unknown = new Map([...texts].filter((text) => !found.has(text)).map((text) => [digest(text), text]))
     if (unknown.size > 0) {
-      const values = [[...unknown.keys()], [...unknown.values()].map(storedText)]
+      const values = [[...unknown.keys()], [...unknown.values()]]
       await queries.rows(INSERT, values)
       for (const [name, number] of await this.#find(unknown.values(), queries)) found.set(name, number)
     }
-    return (name) => found.get(name)!
+    return (name) => found.get(name) ?? found.get(storedText(name))!
   }
 
   /** The number of a text; an unknown text gets a new number. */
@@ -41,7 +42,9 @@ export class StoredNames {
 
   /** The number to search for: an unused number for an unknown text, undefined without a text. */
   async sought(name: string | undefined, queries = this.#queries): Promise<number | undefined> {
-    return name === undefined ? undefined : ((await this.#find([name], queries)).get(name) ?? UNUSED)
+    if (name === undefined) return undefined
+    const text = storedText(name)
+    return (await this.#find([text], queries)).get(text) ?? UNUSED
   }
 
   /** The names that a filter of dead letters asks for. */
@@ -49,6 +52,7 @@ export class StoredNames {
     return { source: await this.sought(sourceId, queries), reason: await this.sought(reason, queries) }
   }
 
+  /** @param names as Postgres stores them: two texts that are stored alike are one name. */
   async #find(names: Iterable<string>, queries: Reads): Promise<Map<string, number>> {
     const found = new Map<string, number>()
     const unknown = new Map<string, string>()
@@ -75,6 +79,6 @@ const INSERT = `
   INSERT INTO name (digest, name) SELECT decode(digest, 'hex'), name FROM unnest($1::text[], $2::text[]) AS n(digest, name)
   ORDER BY digest ON CONFLICT DO NOTHING`
 
-function digest(name: string): string {
-  return hash('sha256', storedText(name), 'hex').slice(0, 32)
+function digest(text: string): string {
+  return hash('sha256', text, 'hex').slice(0, 32)
 }
