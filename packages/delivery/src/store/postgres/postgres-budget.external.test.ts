@@ -1,8 +1,10 @@
-import { LeaseLostError } from '@millrace/postgres'
+import { LeaseLostError, leaseSchema, migrate } from '@millrace/postgres'
 import { TestSchema } from '@millrace/postgres/testing/test-schema'
 import { expect, test } from 'vitest'
 import { LaneEvent } from '../../lane/lane-event.ts'
 import { eventAt, letter, NOW, wait } from '../conformance/store-place.ts'
+import { KEPT } from './postgres-budget.ts'
+import { deliverySchema } from './schema.ts'
 import { deliveryTestSchema, HeldShards, openStore, setEpoch } from './testing/store-under-test.ts'
 
 const facts = { sourceId: 's1', acceptedAt: NOW, sizeBytes: 10, userKey: 0, anonymousKey: 0 }
@@ -69,6 +71,33 @@ test('kept records count for no destination whose waiting events all lie behind 
     { destinationId: 'retrying', shard: 0, bytes: 500 },
     { destinationId: 'untaken', shard: 0, bytes: 500 },
   ])
+})
+
+test('the size of the kept records is known without reading them, also of those that an earlier release writes', async () => {
+  await using schema = await TestSchema.open('kept_total')
+  await using pool = schema.pool()
+  const before = deliverySchema.steps.findIndex(({ name }) => name === 'size of kept records')
+  await migrate(pool, [leaseSchema, { ...deliverySchema, steps: deliverySchema.steps.slice(0, before) }])
+  const keep = (from: number, to: number) =>
+    pool.query(
+      `INSERT INTO kept_record SELECT n % 2, n, 0, 1, 1, decode(repeat('ab', 100), 'hex') FROM generate_series($1::bigint, $2) n
+       ON CONFLICT DO NOTHING`,
+      [from, to],
+    )
+  await keep(1, 20_000)
+  await migrate(pool, [deliverySchema])
+  await keep(19_990, 20_004)
+  await pool.query('DELETE FROM kept_record WHERE partition = 1 AND "offset" < 10000')
+  await using under = await openStore(schema)
+  expect((await under.store.budget.figures(4)).used).toBe(15_004 * 100)
+  expect(await under.store.backlog.keptRanges()).toEqual([
+    { partition: 0, from: 2, to: 20_005 },
+    { partition: 1, from: 10_001, to: 20_004 },
+  ])
+  await pool.query('ANALYZE kept_record')
+  const [row] = await pool.query<{ plan: unknown }>(`EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${KEPT}`, [4])
+  const [{ Plan }] = Object.values(row!)[0] as [{ Plan: Record<string, number> }]
+  expect(Plan['Shared Hit Blocks']! + Plan['Shared Read Blocks']!).toBeLessThan(20)
 })
 
 test('orders go to the owners of their shards, and end there; a holder that lost its lease gives none', async () => {

@@ -85,14 +85,17 @@ export class PostgresBudget implements BudgetStore<HeldLease> {
 type HeldRow = HeldBytes & Record<string, unknown>
 type WaitingRow = { readonly destinationId: string; readonly shard: number; readonly events: number }
 
-const KEPT = `
-  SELECT partition % $1 AS shard, sum(octet_length(bytes))::bigint AS bytes FROM kept_record GROUP BY partition % $1`
+export const KEPT = `
+  SELECT partition % $1 AS shard, sum(bytes)::bigint AS bytes FROM kept_total WHERE records > 0 GROUP BY partition % $1`
 const LETTERS = `
   SELECT name.name AS "destinationId", partition % $1 AS shard, sum(letter_bytes)::bigint AS bytes
   FROM backlog JOIN name ON name.id = destination WHERE letter_bytes > 0 GROUP BY name.name, partition % $1`
 // Without the condition, a destination that waits for new events alone would answer for the kept records of others.
 const WAITING = `
-  WITH kept AS (SELECT partition, max("offset") AS last FROM kept_record GROUP BY partition)
+  WITH kept AS (
+    SELECT t.partition, (SELECT max(k."offset") FROM kept_record k WHERE k.partition = t.partition) AS last
+    FROM kept_total t WHERE records > 0
+  )
   SELECT name.name AS "destinationId", w.shard, sum(w.events)::bigint AS events
   FROM shard_waiting w JOIN name ON name.id = w.destination
   WHERE w.events > 0 AND EXISTS (
