@@ -171,6 +171,16 @@ export function testOutcomes(makePlace: MakePlace): void {
       expect(found.map((each) => each.length)).toEqual([1, 1, 1, 1, 1, 0, 1])
     }))
 
+  test('reasons that differ only in characters that a database refuses are all written', () =>
+    withStore(makePlace, async (store) => {
+      const outcomes = laneOf(store, 'd1', 9)
+      const reasons = ['a\0', 'a\ufffd', 'a\ud800']
+      for (const [offset, reason] of reasons.entries()) outcomes.deadLetter(eventAt(offset), letter(offset, { reason }))
+      await store.flush()
+      const { rows } = await store.deadLetters.page({ filter: {}, limit: 10, before: null })
+      expect(rows.map(({ offset, reason }) => [offset, reason.slice(0, 1)])).toEqual([2, 1, 0].map((n) => [n, 'a']))
+    }))
+
   test('outcomes whose text has characters that a database refuses are written', () =>
     withStore(makePlace, async (store) => {
       const outcomes = laneOf(store, 'd1', 9)

@@ -70,7 +70,7 @@ class RetentionRun {
     await this.#run('DELETE FROM job_part WHERE job NOT IN (SELECT number FROM job)')
     await this.#run('DELETE FROM job_count WHERE job NOT IN (SELECT number FROM job)')
     await this.#run(DROP_REVISIONS)
-    await this.#run('DELETE FROM letter_group WHERE letters <= 0')
+    await this.#run('DELETE FROM letter_group WHERE letters = 0')
     await this.#run('DELETE FROM writer WHERE flushed_at < $1', [this.#clock.now() - WRITER_KEPT_MS])
     for (const [steps, table] of Object.entries(STATISTICS_TABLES)) {
       const newest = `(SELECT max(at) FROM ${table}_step)`

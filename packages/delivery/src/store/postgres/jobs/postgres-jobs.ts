@@ -86,8 +86,8 @@ export class PostgresJobs implements JobStore {
   async createOfLetter(request: Parameters<JobStore['createOfLetter']>[0]) {
     const row = rowOfDeadLetterId(request.letterId)
     if (row === undefined) return undefined
-    await this.#options.names.number(request.job.id)
-    return this.#write((queries) => this.#replayOne(queries, row, request))
+    const replay = await this.#options.names.number(request.job.id)
+    return this.#write((queries) => this.#replayOne(queries, row, replay, request))
   }
 
   get(id: string): Promise<Job | undefined> {
@@ -228,9 +228,9 @@ export class PostgresJobs implements JobStore {
     return (await jobOfId(queries, job.id))!
   }
 
-  async #replayOne(queries: Queries, row: number, request: Parameters<JobStore['createOfLetter']>[0]) {
+  async #replayOne(queries: Queries, row: number, replay: number, request: Parameters<JobStore['createOfLetter']>[0]) {
     const { letterId, job, partitions } = request
-    const { reads, changes, names } = this.#options
+    const { reads, changes } = this.#options
     await changes.unpack(queries, [row])
     await queries.rows('SELECT id FROM dead_letter WHERE id = $1 FOR UPDATE', [row])
     const letter = await reads.get(letterId, queries)
@@ -241,7 +241,7 @@ export class PostgresJobs implements JobStore {
     await queries.run('UPDATE job SET matched = 1 WHERE id = $1', [job.id])
     if (partitions.includes(letter.partition)) {
       const take = { jobId: job.id, destinationId, partitions: [letter.partition], limit: 1, at: job.at }
-      await this.#take(queries, take, await names.number(job.id))
+      await this.#take(queries, take, replay)
     }
     return { letter, job: await jobOfId(queries, job.id) }
   }
@@ -279,7 +279,7 @@ export class PostgresJobs implements JobStore {
     { jobId, destinationId, partitions }: JobPartitions & { readonly destinationId: string },
     lock: string,
   ): Promise<PlacedPart[]> {
-    const destination = await this.#options.names.sought(destinationId)
+    const destination = await this.#options.names.sought(destinationId, queries)
     const rows = await queries.rows<StoredPart>(`${PARTS} ${lock}`, [jobId, destination, partitions])
     return rows.map(placedPartOf)
   }

@@ -47,11 +47,17 @@ export class LetterChanges {
     await changeOpen(queries, DROP, -1, [ids])
   }
 
-  /** Discards at most `most` open dead letters of a scope that are rows of their own. @returns how many. */
+  /**
+   * Discards at most `most` rows of each kind of a scope: open dead letters that are rows of their own, replaying ones, and
+   * ranges. @returns the largest number of one kind.
+   */
   async discardSome(queries: Queries, scope: SoughtScope, reason: number, at: number, most: number): Promise<number> {
     const { destination, source, partitions } = scope
     const values = [destination ?? null, source ?? null, reason, at, partitions, most]
-    return (await changeOpen(queries, DISCARD_SOME, -1, values)).length
+    const open = await changeOpen(queries, DISCARD_SOME, -1, values)
+    const replaying = await queries.run(DISCARD_SOME_REPLAYING, values)
+    const ranges = await changeOpen(queries, DISCARD_SOME_RANGES, -1, values)
+    return Math.max(open.length, replaying, ranges.length)
   }
 
   /** The dead letters of a scope in the states open and replaying end. */
@@ -117,14 +123,23 @@ const DISCARD_SOME = `
   UPDATE dead_letter ${END}, wait = NULL WHERE state = ${OPEN} AND id = ANY (ARRAY(
     SELECT id FROM dead_letter WHERE state = ${OPEN} AND ${IN_SCOPE} LIMIT $6
   )) RETURNING ${COUNTED_LETTER}`
+const DISCARD_SOME_REPLAYING = `
+  UPDATE dead_letter ${END}, wait = NULL WHERE id = ANY (ARRAY(
+    SELECT id FROM dead_letter WHERE state > 0 AND state = ${REPLAYING} AND ${IN_SCOPE} LIMIT $6
+  ))`
+const RETURN_RANGE = `
+  RETURNING first AS id, destination, partition, source, stage, reason, last_status, dead_at, letters, event_bytes AS bytes`
+const DISCARD_SOME_RANGES = `
+  UPDATE letter_range ${END} WHERE state = ${OPEN} AND first = ANY (ARRAY(
+    SELECT first FROM letter_range WHERE state = ${OPEN} AND ${IN_SCOPE} LIMIT $6
+  )) ${RETURN_RANGE}`
 const DISCARD_ALL = `
   WITH replaying AS (UPDATE dead_letter ${END}, wait = NULL WHERE state > 0 AND state = ${REPLAYING} AND ${IN_SCOPE}),
   ended AS (
     UPDATE dead_letter ${END}, wait = NULL WHERE state = ${OPEN} AND ${IN_SCOPE} RETURNING ${COUNTED_LETTER}
   ),
   ended_ranges AS (
-    UPDATE letter_range ${END} WHERE state = ${OPEN} AND ${IN_SCOPE}
-    RETURNING first AS id, destination, partition, source, stage, reason, last_status, dead_at, letters, event_bytes AS bytes
+    UPDATE letter_range ${END} WHERE state = ${OPEN} AND ${IN_SCOPE} ${RETURN_RANGE}
   ),
   changed AS (SELECT * FROM ended UNION ALL SELECT * FROM ended_ranges),
   ${countsOf('changed', -1)}
