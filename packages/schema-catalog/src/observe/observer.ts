@@ -172,7 +172,9 @@ export class Observer {
     if (version === undefined) this.#cut(model, 'versions', 1)
     const cells = new Int32Array(leaves.length).fill(-1)
     const unversioned: [string, number][] = []
-    for (const [number, [path, type]] of keys.entries()) {
+    // The version has the order of the document that made it, which may be another one.
+    const numbered = version === undefined ? keys : this.#state.keysOf(version)
+    for (const [number, [path, type]] of numbered.entries()) {
       if (type === 'unknown') continue
       cells[firstAt.get(path)!] = number
       if (version === undefined) unversioned.push([path, firstAt.get(path)!])

@@ -7,13 +7,15 @@ import { Observer } from '../observe/observer.ts'
 import type { HashSeed } from '../observe/value-hash.ts'
 import { CatalogAnswers } from '../read/catalog-answers.ts'
 import { CatalogDatabase, type CatalogFileUse } from '../store/catalog-database.ts'
-import { purgeSource, removeNarrowed, restartCounting } from '../store/removals.ts'
+import { purgeSource, removeNarrowed, removeVersionValues, restartCounting } from '../store/removals.ts'
 import type { KnownId } from '../store/salvage.ts'
 import type { CatalogRecord, CatalogStream } from './catalog-log.ts'
 
 const STREAMS: readonly CatalogStream[] = ['live', 'backfill']
 /** Events after which a commit is due, whatever the time. */
 const COMMIT_EVENTS = 200_000
+/** Of what the file holds. 1: values are counted under the keys of their version, where there were others before. */
+const FORM = 1
 
 export interface CatalogHooks {
   readonly onCut: (model: Model) => void
@@ -49,6 +51,8 @@ export class Catalog {
     this.#state = new CatalogState(this.#database, limits, randomUUID)
     this.#observer = new Observer(this.#state, this.#database, this.#hashSeed(), hooks.onCut)
     this.answers = new CatalogAnswers(this.#database, this.#state)
+    // What records its changes decides itself when a change of nearly everything is made.
+    if (use.recordsChanges !== true && this.isOutdated) this.renew()
   }
 
   counted(stream: CatalogStream, partition = 0): number {
@@ -77,6 +81,22 @@ export class Catalog {
     this.#isChanged = true
   }
 
+  /** Whether an earlier version left something that must go before anything is counted: see `renew`. */
+  get isOutdated(): boolean {
+    return this.#number('form') !== FORM
+  }
+
+  /** Removes what is outdated, without traces. */
+  renew(): void {
+    this.#write()
+    for (const { id } of [...this.#state.sources()]) this.#state.forgetSource(id)
+    this.#database.commitWithoutTraces(() => {
+      if (this.isOutdated) removeVersionValues(this.#database)
+      this.#setNumber('form', FORM)
+    })
+    this.#committed()
+  }
+
   /** Keeps what is in memory within its bound. */
   shrink(mostBytes = this.#limits.cacheBytes): void {
     this.#state.shrink(mostBytes, this.#observer.record)
@@ -96,7 +116,7 @@ export class Catalog {
 
   /** Gives the open transaction a number, which the file then has. */
   number(change: number): void {
-    this.#database.run("INSERT OR REPLACE INTO numbers VALUES ('change', ?)", change)
+    this.#setNumber('change', change)
   }
 
   /** Writes what is in memory, and gives what a commit would change in the file, under this number. */
@@ -211,15 +231,21 @@ export class Catalog {
     }
   }
 
+  /** A new file has no seed yet. */
   #hashSeed(): HashSeed {
-    const number = (name: string) => {
-      const row = this.#database.get('SELECT value FROM numbers WHERE name = ?', name)
-      if (row !== undefined) return row['value'] as number
-      const made = randomBytes(4).readInt32LE()
-      this.#database.run('INSERT INTO numbers VALUES (?, ?)', name, made)
-      return made
+    if (this.#number('hash_a') === undefined) {
+      for (const name of ['hash_a', 'hash_b']) this.#setNumber(name, randomBytes(4).readInt32LE())
+      this.#setNumber('form', FORM)
     }
-    return { a: number('hash_a'), b: number('hash_b') }
+    return { a: this.#number('hash_a')!, b: this.#number('hash_b')! }
+  }
+
+  #number(name: string): number | undefined {
+    return this.#database.get('SELECT value FROM numbers WHERE name = ?', name)?.['value']
+  }
+
+  #setNumber(name: string, value: number): void {
+    this.#database.run('INSERT OR REPLACE INTO numbers VALUES (?, ?)', name, value)
   }
 }
 
