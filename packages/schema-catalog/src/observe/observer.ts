@@ -3,10 +3,10 @@ import { eventName, type JsonObject, type StoredEvent } from '@millrace/protocol
 import type { CatalogDatabase } from '../store/catalog-database.ts'
 import { SAMPLE_BYTES } from '../store/stored-bytes.ts'
 import type { CatalogState } from './catalog-state.ts'
-import { byBytes, flatten } from './flatten.ts'
+import { flatten, inByteOrder } from './flatten.ts'
 import type { EventPlan, Model, SourceState } from './model.ts'
 import { foldSeed, masked, samplePriority } from './samples.ts'
-import type { TypedKey } from './typed-keys.ts'
+import { formatKeys, type TypedKey } from './typed-keys.ts'
 import type { HashSeed } from './value-hash.ts'
 import type { Version } from './version.ts'
 
@@ -155,10 +155,9 @@ export class Observer {
     const leaves = flatten(event, this.#state.limits)
     const firstAt = new Map<string, number>()
     for (const [at, leaf] of leaves.entries()) if (leaf !== null && !firstAt.has(leaf.path)) firstAt.set(leaf.path, at)
-    const sorted = [...firstAt.keys()].sort(byBytes)
     let room = keysPerModel - model.keys.size
     const kept = new Set<string>()
-    for (const path of sorted.slice(0, keysPerEvent)) {
+    for (const path of inByteOrder(firstAt.keys()).slice(0, keysPerEvent)) {
       if (!model.keys.has(path) && --room < 0) continue
       kept.add(path)
     }
@@ -167,7 +166,8 @@ export class Observer {
       .filter(([path]) => kept.has(path))
       .map(([path, at]): TypedKey => [path, leaves[at]!.type])
     for (const [path, type] of keys) addKey(model, path, type)
-    const shape = hash('sha256', JSON.stringify(keys.toSorted(([a], [b]) => byBytes(a, b)).flat()), 'buffer')
+    const inOrder = Array.from(kept, (path): TypedKey => [path, leaves[firstAt.get(path)!]!.type])
+    const shape = hash('sha256', formatKeys(inOrder), 'buffer')
     const version = this.#state.version(model, shape, keys, this.#acceptedAt)
     if (version === undefined) this.#cut(model, 'versions', 1)
     const cells = new Int32Array(leaves.length).fill(-1)

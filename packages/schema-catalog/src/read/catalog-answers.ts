@@ -1,7 +1,7 @@
 import { formatTime } from '@millrace/protocol'
 import type { CatalogLimits } from '../limits.ts'
 import type { CatalogState } from '../observe/catalog-state.ts'
-import { byBytes } from '../observe/flatten.ts'
+import { inByteOrder } from '../observe/flatten.ts'
 import { maskedText } from '../observe/samples.ts'
 import { keysAsMembers, parseKeys, type TypedKey } from '../observe/typed-keys.ts'
 import { parseUnversionedKeys } from '../observe/unversioned.ts'
@@ -108,7 +108,7 @@ export class CatalogAnswers implements CatalogReads {
     const model = this.#database.get('SELECT keys FROM models WHERE id = ?', version['model'])!
     const present = new Set(keysOf(version).map(([path]) => path))
     const missing = keysOf(model).flatMap(([path]) => (present.has(path) ? [] : [path]))
-    return JSON.stringify(missing.sort(byBytes))
+    return JSON.stringify(inByteOrder(missing))
   }
 
   status(): readonly SourceStatus[] {
