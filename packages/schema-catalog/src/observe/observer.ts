@@ -14,6 +14,8 @@ const MAX_IDENTIFIER = 1_024
 const CUT_IDENTIFIER = 1_007
 /** Models of which it is known that a cut was told; of the earliest of more than these it is told again. */
 const MAX_TOLD = 100_000
+/** Of a plan, beside its cells, about. */
+const PLAN_BYTES = 400
 
 /** What the observer needs of the header of a record. */
 export interface ObservedBatch {
@@ -70,7 +72,7 @@ export class Observer {
     let plan = shapes.recognise(event)
     if (plan === undefined) {
       plan = this.#planFor(model, event)
-      shapes.learn(event, plan)
+      shapes.learn(event, plan, PLAN_BYTES + plan.cells.byteLength)
     }
     const { version } = plan
     model.usedAt = this.#record
@@ -117,17 +119,19 @@ export class Observer {
     if (values.isOverBound) this.#cut(model, 'values', values.reduce())
   }
 
-  #countUnversioned(model: Model, { unversioned }: EventPlan): void {
+  #countUnversioned(model: Model, { cells }: EventPlan): void {
     model.unversioned++
     this.#cut(model, 'unversionedEvents', 1)
     const rest = this.#state.rest(model)
-    const { leaves } = model.shapes
+    const { leaves, leafCount } = model.shapes
     const { frequentPer } = this.#state.limits
     model.isRestChanged = true
-    for (const [path, leaf] of unversioned) {
-      const key = rest.count(path)
+    for (let i = 0; i < leafCount; i++) {
+      const key = cells[i]!
+      if (key < 0) continue
+      rest.count(key)
       if (!this.#source.hasValues) continue
-      if (!rest.observe(key, leaves[leaf]!, this.#seed, frequentPer, this.#mayGrow)) this.#cut(model, 'values', 1)
+      if (!rest.observe(key, leaves[i]!, this.#seed, frequentPer, this.#mayGrow)) this.#cut(model, 'values', 1)
     }
     if (rest.values.isOverBound) this.#cut(model, 'values', rest.values.reduce())
   }
@@ -171,16 +175,14 @@ export class Observer {
     const version = this.#state.version(model, shape, keys, this.#acceptedAt)
     if (version === undefined) this.#cut(model, 'versions', 1)
     const cells = new Int32Array(leaves.length).fill(-1)
-    const unversioned: [string, number][] = []
     // The version has the order of the document that made it, which may be another one.
     const numbered = version === undefined ? keys : this.#state.keysOf(version)
     for (const [number, [path, type]] of numbered.entries()) {
       if (type === 'unknown') continue
-      cells[firstAt.get(path)!] = number
-      if (version === undefined) unversioned.push([path, firstAt.get(path)!])
+      cells[firstAt.get(path)!] = version === undefined ? this.#state.rest(model).numberOf(path) : number
     }
     const cutPaths = leaves.filter((leaf) => leaf === null).length
-    return { version, cells, unversioned, cutKeys: firstAt.size - keys.length, cutPaths }
+    return { version, cells, cutKeys: firstAt.size - keys.length, cutPaths }
   }
 
   #countCuts(model: Model, { cutKeys, cutPaths }: EventPlan): void {
