@@ -31,6 +31,13 @@ export function removeVersionValues(database: CatalogDatabase): void {
   noteStoredBytes(database)
 }
 
+/** Keeps so many samples of each model and version. */
+export function removeSamplesBeyond(database: CatalogDatabase, most: number): void {
+  const ranked = 'SELECT id, row_number() OVER (PARTITION BY owner ORDER BY priority) AS place FROM samples'
+  database.run(`DELETE FROM samples WHERE id IN (SELECT id FROM (${ranked}) WHERE place > ?)`, most)
+  noteStoredBytes(database)
+}
+
 /** @returns false if nothing is known of the source. */
 export function purgeSource(database: CatalogDatabase, id: string): boolean {
   if (database.get('SELECT 1 FROM sources WHERE id = ?', id) === undefined) return false

@@ -7,7 +7,13 @@ import { Observer } from '../observe/observer.ts'
 import type { HashSeed } from '../observe/value-hash.ts'
 import { CatalogAnswers } from '../read/catalog-answers.ts'
 import { CatalogDatabase, type CatalogFileUse } from '../store/catalog-database.ts'
-import { purgeSource, removeNarrowed, removeVersionValues, restartCounting } from '../store/removals.ts'
+import {
+  purgeSource,
+  removeNarrowed,
+  removeSamplesBeyond,
+  removeVersionValues,
+  restartCounting,
+} from '../store/removals.ts'
 import type { KnownId } from '../store/salvage.ts'
 import type { CatalogRecord, CatalogStream } from './catalog-log.ts'
 
@@ -52,7 +58,8 @@ export class Catalog {
     this.#observer = new Observer(this.#state, this.#database, this.#hashSeed(), hooks.onCut)
     this.answers = new CatalogAnswers(this.#database, this.#state)
     // What records its changes decides itself when a change of nearly everything is made.
-    if (use.recordsChanges !== true && this.isOutdated) this.renew()
+    if (!this.isOutdated) this.#noteForm()
+    else if (use.recordsChanges !== true) this.renew()
   }
 
   counted(stream: CatalogStream, partition = 0): number {
@@ -81,9 +88,10 @@ export class Catalog {
     this.#isChanged = true
   }
 
-  /** Whether an earlier version left something that must go before anything is counted: see `renew`. */
+  /** Whether an earlier version, or a higher limit, left something that must go before anything is counted: see `renew`. */
   get isOutdated(): boolean {
-    return this.#number('form') !== FORM
+    const { samples } = this.#limits
+    return this.#number('form') !== FORM || (this.#number('samples') ?? Number.POSITIVE_INFINITY) > samples
   }
 
   /** Removes what is outdated, without traces. */
@@ -91,8 +99,9 @@ export class Catalog {
     this.#write()
     for (const { id } of [...this.#state.sources()]) this.#state.forgetSource(id)
     this.#database.commitWithoutTraces(() => {
-      if (this.isOutdated) removeVersionValues(this.#database)
-      this.#setNumber('form', FORM)
+      if (this.#number('form') !== FORM) removeVersionValues(this.#database)
+      removeSamplesBeyond(this.#database, this.#limits.samples)
+      this.#noteForm()
     })
     this.#committed()
   }
@@ -235,9 +244,14 @@ export class Catalog {
   #hashSeed(): HashSeed {
     if (this.#number('hash_a') === undefined) {
       for (const name of ['hash_a', 'hash_b']) this.#setNumber(name, randomBytes(4).readInt32LE())
-      this.#setNumber('form', FORM)
+      this.#noteForm()
     }
     return { a: this.#number('hash_a')!, b: this.#number('hash_b')! }
+  }
+
+  #noteForm(): void {
+    this.#setNumber('form', FORM)
+    this.#setNumber('samples', this.#limits.samples)
   }
 
   #number(name: string): number | undefined {

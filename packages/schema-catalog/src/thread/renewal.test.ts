@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -35,6 +35,38 @@ test('values that an earlier version may have counted under the wrong key are dr
     FrequentValues: { 'properties.hall': [{ Value: 'after', Frequency: 1 }] },
   })
   third.close()
+})
+
+test.each([0, 2])('with a limit of %d samples instead of 5 no others are shown or kept', (samples) => {
+  const first = new Catalog(file, TEST_LIMITS, HOOKS)
+  observe(first, 'SECRET1', 'SECRET2', 'SECRET3', 'SECRET4', 'SECRET5')
+  first.commit()
+  expect(metadata(first).SampledEvents).toHaveLength(5)
+  first.close()
+
+  const second = new Catalog(file, { ...TEST_LIMITS, samples }, HOOKS)
+  expect(metadata(second).SampledEvents).toHaveLength(samples)
+  expect(rows('samples')).toBe(2 * samples)
+  // Those of the model and of its version.
+  const kept = new Set<string>(sampledEvents().map((event) => JSON.parse(event).properties.hall))
+  second.close()
+  const left = readFileSync(file, 'latin1').match(/"hall":"SECRET\d"/g) ?? []
+  expect(new Set(left)).toEqual(new Set([...kept].map((hall) => `"hall":"${hall}"`)))
+
+  const third = new Catalog(file, { ...TEST_LIMITS, samples: 3 }, HOOKS)
+  observe(third, 'x', 'y', 'z')
+  expect(metadata(third).SampledEvents).toHaveLength(3)
+  third.close()
+})
+
+test('a file with more samples is shown with the limit of the process that answers', () => {
+  const first = new Catalog(file, TEST_LIMITS, HOOKS)
+  observe(first, 'a', 'b', 'c')
+  first.commit()
+  first.close()
+  const catalog = new Catalog(file, { ...TEST_LIMITS, samples: 1 }, HOOKS, { recordsChanges: true, isScratch: true })
+  expect([catalog.isOutdated, metadata(catalog).SampledEvents.length]).toEqual([true, 1])
+  catalog.close()
 })
 
 test('what records its changes is renewed as a whole, when it is told to', () => {
@@ -79,6 +111,14 @@ function metadata(catalog: Catalog) {
 function change(sql: string): void {
   using db = new DatabaseSync(file)
   db.exec(sql)
+}
+
+function sampledEvents(): string[] {
+  using db = new DatabaseSync(file, { readOnly: true })
+  return db
+    .prepare('SELECT event FROM samples')
+    .all()
+    .map(({ event }) => event as string)
 }
 
 function rows(table: string): number {
