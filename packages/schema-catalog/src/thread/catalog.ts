@@ -68,7 +68,7 @@ export class Catalog {
 
   /** Whether a commit would write anything. */
   get isChanged(): boolean {
-    return this.#isChanged || this.#state.areSourcesChanged
+    return this.#isChanged || this.#state.areSourcesChanged || this.#database.hasTraces
   }
 
   /** Whether so much has been counted, or waits in memory, that it is time to commit. */
