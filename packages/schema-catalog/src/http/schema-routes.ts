@@ -60,7 +60,7 @@ export class SchemaRoutes {
   }
 
   async #lookUp(
-    path: SchemaPath,
+    path: Exclude<SchemaPath, { kind: 'unknown' | 'unreadable' }>,
     query: URLSearchParams,
     request: IncomingMessage,
     response: ServerResponse,
@@ -105,6 +105,9 @@ export class SchemaRoutes {
         const text = await catalog.ask('missingKeys', path.id)
         return sendFound(request, response, text, `No SchemaVersion found for given VersionID : ${shown(path.id)}`)
       }
+      default:
+        path satisfies never
+        throw new Error('a path below /schemas/ has no answer')
     }
   }
 

@@ -93,6 +93,11 @@ export class CatalogState {
     return version
   }
 
+  /** The keys of a version, in the order in which its values are counted. */
+  keysOf(version: Version): readonly TypedKey[] {
+    return this.#rows.keysOf(version)
+  }
+
   /** The values of a version, in memory. */
   values(version: Version): ValueTable {
     version.values ??= this.#rows.readValues(version)

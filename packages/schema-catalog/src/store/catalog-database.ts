@@ -22,6 +22,8 @@ export class CatalogDatabase {
   readonly #db: DatabaseSync
   readonly #recordsChanges: boolean
   readonly #statements = new Map<string, StatementSync>()
+  /** Whether the write-ahead log may hold what was removed without traces: a reader kept it from being emptied. */
+  #hasTraces: boolean
   /** Since the last commit; undefined while nothing is recorded. */
   #session: Session | undefined
 
@@ -42,19 +44,26 @@ export class CatalogDatabase {
         PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL; PRAGMA synchronous = ${isScratch ? 'OFF' : 'FULL'};
         PRAGMA temp_store = MEMORY; PRAGMA cache_size = -8192; PRAGMA secure_delete = FAST`)
       const isMigrated = migrate(db)
+      // The last run may have ended before it could.
+      const hasTraces = !emptyLog(db)
       db.exec('BEGIN IMMEDIATE')
-      return new CatalogDatabase(db, recordsChanges, isMigrated)
+      return new CatalogDatabase(db, recordsChanges, isMigrated, hasTraces)
     } catch (error) {
       db.close()
       throw error
     }
   }
 
-  private constructor(db: DatabaseSync, recordsChanges: boolean, isMigrated: boolean) {
+  private constructor(db: DatabaseSync, recordsChanges: boolean, isMigrated: boolean, hasTraces: boolean) {
     this.#db = db
     this.isMigrated = isMigrated
     this.#recordsChanges = recordsChanges
+    this.#hasTraces = hasTraces
     this.#record()
+  }
+
+  get hasTraces(): boolean {
+    return this.#hasTraces
   }
 
   run(sql: string, ...values: (string | number | Uint8Array)[]): number {
@@ -76,6 +85,7 @@ export class CatalogDatabase {
   /** All that was written since the last commit is on disk afterwards, synced; the next transaction has begun. */
   commit(): void {
     this.#db.exec('COMMIT')
+    if (this.#hasTraces) this.#hasTraces = !emptyLog(this.#db)
     this.#record()
     this.#db.exec('BEGIN IMMEDIATE')
   }
@@ -118,13 +128,14 @@ export class CatalogDatabase {
     this.#db.exec('BEGIN IMMEDIATE')
   }
 
-  /** Overwrites what was deleted before, in the file as well as in the write-ahead log. */
+  /** Overwrites what was deleted before, in the file as well as in the write-ahead log; while another reads, with a later commit. */
   commitWithoutTraces(work: () => void): void {
     this.stopRecording()
     this.#db.exec('PRAGMA secure_delete = ON')
     try {
       work()
-      this.#db.exec('COMMIT; PRAGMA incremental_vacuum; PRAGMA wal_checkpoint(TRUNCATE)')
+      this.#db.exec('COMMIT; PRAGMA incremental_vacuum')
+      this.#hasTraces = !emptyLog(this.#db)
     } finally {
       this.#db.exec('PRAGMA secure_delete = FAST')
       this.#record()
@@ -153,6 +164,11 @@ export class CatalogDatabase {
     }
     return statement
   }
+}
+
+/** @returns false if another connection, such as that of a backup, still reads what the write-ahead log has. */
+function emptyLog(db: DatabaseSync): boolean {
+  return (db.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get() as { busy: number }).busy === 0
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: a row has the columns that its statement names

@@ -162,6 +162,10 @@ export class CatalogRows {
     return new Version({ ...fields, samples: this.#samplesOf(2 * id + 1) })
   }
 
+  keysOf(version: Version): readonly TypedKey[] {
+    return parseKeys(this.#database.get('SELECT keys FROM versions WHERE id = ?', version.id)!['keys'])
+  }
+
   writeVersion(version: Version): void {
     const { id, lastSeen, total, valued } = version
     const sql = 'UPDATE versions SET last_seen = ?, total = ?, valued = ? WHERE id = ?'

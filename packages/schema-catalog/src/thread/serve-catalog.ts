@@ -94,6 +94,12 @@ export function serveCatalog(data: CatalogThreadData, log: CatalogLog, clock: Cl
       throw new CatalogUnavailableError((error as Error).message, { cause: error })
     }
   }
+  /** Also one that leaves something to do: the reader commits until nothing is left. */
+  const change = <T>(work: (catalog: Catalog) => T): T => {
+    const result = guarded(work)
+    reader.wake()
+    return result
+  }
   const answer = <T>(read: (catalog: Catalog) => T): T =>
     guarded((open) => {
       open.prepareRead()
@@ -115,7 +121,7 @@ export function serveCatalog(data: CatalogThreadData, log: CatalogLog, clock: Cl
     },
     configure(sources) {
       configured = sources
-      if (catalog !== undefined) guarded((open) => open.configure(sources))
+      if (catalog !== undefined) change((open) => open.configure(sources))
     },
     follow: () => reader.follow(),
     wake: () => reader.wake(),
@@ -144,7 +150,7 @@ export function serveCatalog(data: CatalogThreadData, log: CatalogLog, clock: Cl
       reader.noteCommit()
       reader.follow()
     },
-    purge: (sourceId) => guarded((open) => open.purge(sourceId)),
+    purge: (sourceId) => change((open) => open.purge(sourceId)),
     close() {
       reader.stop()
       if (catalog === undefined) return
