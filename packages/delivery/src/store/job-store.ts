@@ -22,6 +22,8 @@ export interface LogSelection {
   readonly outcomes: readonly string[]
   /** By partition: the job excludes events accepted from here on. */
   readonly ends: readonly number[]
+  /** By partition: the offsets between which events of the range may lie. Absent from jobs of earlier versions. */
+  readonly within?: readonly { readonly from: number; readonly to: number }[]
 }
 
 export interface NewJob {

@@ -1,5 +1,6 @@
 import type { MessagePort } from 'node:worker_threads'
 import type { FramedResult, Offset, OffsetRange } from '../event-log.ts'
+import type { ScanResult } from './back-reader.ts'
 import type { CommitSpan } from './ring-frames.ts'
 import type { Commit, EncodedRecord } from './segments/commit.ts'
 import type { StreamNumber } from './segments/stream-number.ts'
@@ -57,7 +58,7 @@ export type LogCalls = {
 /** Calls to the read-only thread for searches; its start data is the directory. */
 export type BackCalls = {
   readBack(request: { partition: number; before: Offset; maxBytes: number }): FramedResult
-  scan(request: { partition: number; from: Offset; maxBytes: number }): FramedResult
+  scan(request: { partition: number; from: Offset; maxBytes: number }): ScanResult
 }
 
 /** Notification of the thread: a segment was set aside. */
