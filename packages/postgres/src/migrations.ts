@@ -68,7 +68,9 @@ export async function migrate(pool: PostgresPool, parts: readonly SchemaPart[]):
       [`${LOCK_TIMEOUT_MS}`, `${STATEMENT_TIMEOUT_MS}`],
     )
     await queries.rows(`SELECT pg_advisory_xact_lock(hashtextextended('millrace ' || $1, 0))`, [pool.schema])
-    await queries.run(`CREATE SCHEMA IF NOT EXISTS ${quoted(pool.schema)}`)
+    // IF NOT EXISTS alone needs the right to create schemas, also where this one exists.
+    const found = await queries.rows('SELECT 1 FROM pg_namespace WHERE nspname = $1', [pool.schema])
+    if (found.length === 0) await queries.run(`CREATE SCHEMA IF NOT EXISTS ${quoted(pool.schema)}`)
     await queries.run(
       `CREATE TABLE IF NOT EXISTS schema (part text PRIMARY KEY, version integer NOT NULL, usable_from integer NOT NULL)`,
     )

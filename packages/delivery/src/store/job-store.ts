@@ -161,6 +161,8 @@ export interface JobStore {
   takeEvents(taken: TakenEvents): Promise<number[]>
   /** Waits of a job over the log, by destination, ordered by place. */
   replayingEvents(of: JobPartitions): Promise<JourneyWrite[]>
+  /** Whether the job has replaying dead letters, or waits of events of the log. */
+  isUnderWay(of: JobPartitions): Promise<boolean>
   /** Reopens replaying dead letters that have no unfinished job, and deletes waits of replays that have none. */
   reopenForgotten(of: { partitions: readonly number[] }): Promise<void>
 }

@@ -113,6 +113,7 @@ const nouns: NounAnswers = {
         return indexes
       }),
     replayingEvents: (of) => outcomes.replaying(of),
+    isUnderWay: (of) => replayed.of(of).length > 0 || outcomes.replaying(of).length > 0,
     reopenForgotten: ({ partitions }) =>
       write(() => {
         replayed.reopenForgotten(partitions)

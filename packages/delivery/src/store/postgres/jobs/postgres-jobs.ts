@@ -41,6 +41,8 @@ import type { Transactions } from '../transactions.ts'
 import { JobParts } from './job-parts.ts'
 import { jobOfId, jobsWhere } from './job-rows.ts'
 
+/** Letters of one query; their events may be large. */
+const LETTERS_TOGETHER = 1_000
 const FINAL: readonly JobState[] = ['done', 'cancelled', 'failed']
 
 export interface PostgresJobsOptions {
@@ -158,7 +160,12 @@ export class PostgresJobs implements JobStore {
          AND partition = ANY ($2::bigint[]) ORDER BY destination, partition, "offset", idx, id`,
       [await names.sought(jobId), partitions],
     )
-    return reads.byRow(rows.map(({ id }) => id))
+    const letters: DeadLetterRow[] = []
+    for (let at = 0; at < rows.length; at += LETTERS_TOGETHER) {
+      const ids = rows.slice(at, at + LETTERS_TOGETHER).map(({ id }) => id)
+      for (const letter of await reads.byRow(ids)) letters.push(letter)
+    }
+    return letters
   }
 
   async takeEvents(taken: TakenEvents): Promise<number[]> {
@@ -204,6 +211,12 @@ export class PostgresJobs implements JobStore {
       [await names.sought(jobId), partitions],
     )
     return rows.map(journeyOf)
+  }
+
+  async isUnderWay({ jobId, partitions }: JobPartitions): Promise<boolean> {
+    const { names, transactions } = this.#options
+    const values = [await names.sought(jobId), partitions]
+    return (await transactions.pool.query<{ found: boolean }>(IS_UNDER_WAY, values))[0]!.found
   }
 
   async reopenForgotten({ partitions }: Parameters<JobStore['reopenForgotten']>[0]): Promise<void> {
@@ -371,6 +384,13 @@ const DROP_REPLAYING = "DELETE FROM journey WHERE outcome = 'waiting' AND replay
 const MOVE_PART_OF_LOG = `
   UPDATE job_part SET place = $1, is_at_end = $2
   WHERE job = (SELECT number FROM job WHERE id = $3) AND destination = $4 AND partition = $5`
+const IS_UNDER_WAY = `
+  SELECT EXISTS (
+      SELECT 1 FROM dead_letter WHERE state > 0 AND state = ${REPLAYING} AND replay = $1 AND partition = ANY ($2::bigint[])
+    ) OR EXISTS (
+      SELECT 1 FROM journey
+      WHERE outcome = 'waiting' AND replay > 0 AND replay = $1 AND partition = ANY ($2::bigint[])
+    ) AS found`
 const FORGET_LETTERS = `
   UPDATE job_part SET letters = NULL, is_at_end = TRUE WHERE job = (SELECT number FROM job WHERE id = $1)`
 const WAITING_AT = `
