@@ -94,6 +94,10 @@ export function newEventStore(
     return written
   }
 
+  /** @returns undefined when it fails twice; `lastError` then tells how. */
+  const writeWithRetry = async (change: Change): Promise<Written | undefined> =>
+    (await attempt(() => writeDatabase(change))) || attempt(() => writeAgain(change))
+
   /** What usually heals: room on a full disk, and a database that is opened anew. */
   const writeAgain = async (change: Change): Promise<Written> => {
     if (diagnostics.lastError()!.code === 'STORAGE_FULL') {
@@ -130,7 +134,7 @@ export function newEventStore(
 
   const write = async (change: Change): Promise<readonly number[]> => {
     if (!isInMemory) {
-      const written = (await attempt(() => writeDatabase(change))) || (await attempt(() => writeAgain(change)))
+      const written = await writeWithRetry(change)
       if (written) return written.ids
     }
     isInMemory = true
@@ -198,7 +202,7 @@ export function newEventStore(
       return next(async () => {
         const change: Change = { remove: 'all', countAs: 'purged', values }
         writeMemory(change)
-        if (!database || (await attempt(() => writeDatabase(change)))) done.clear()
+        if (database && (await writeWithRetry(change))) done.clear()
       })
     },
 
