@@ -34,6 +34,7 @@ const OWN_NAMES = [
   'clock',
   'commit',
   'committed',
+  'corrected',
   'countAs',
   'discardEvents',
   'discardIdentifiers',

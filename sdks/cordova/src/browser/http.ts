@@ -43,15 +43,14 @@ export function newHttp(fetch: Fetch, clock: Clock) {
       const controller = new AbortController()
       underWay.add(controller)
       const cancel = clock.after(body ? TOTAL_MS : CONFIG_MS, () => controller.abort())
-      const keepalive = bytes > 0 && bytes <= left
-      const taken = keepalive ? bytes : 0
+      const taken = bytes <= left ? bytes : 0
       left -= taken
       try {
         const response = await fetch(url, {
           method: body ? 'POST' : 'GET',
           headers,
           body,
-          keepalive,
+          keepalive: taken > 0,
           credentials: 'omit',
           redirect: 'manual',
           signal: controller.signal,

@@ -48,7 +48,7 @@ function contextFacts(): ContextFacts {
   const { type } = (navigator as { connection?: { type?: string } }).connection || {}
   return {
     screen: { density: devicePixelRatio, height, width },
-    network: type === undefined ? undefined : { cellular: type === 'cellular', wifi: type === 'wifi' },
+    network: type && { cellular: type === 'cellular', wifi: type === 'wifi' },
   }
 }
 
@@ -59,28 +59,26 @@ export async function gzip(text: string): Promise<Uint8Array<ArrayBuffer>> {
 
 function tabLocks(locks: LockManager, clock: Clock): TabLocks {
   return {
-    async hold(lock, waitMs, work) {
+    async hold<T>(lock: string, waitMs: number, work: () => Promise<T>) {
       const controller = new AbortController()
       const cancel = clock.after(waitMs, () => controller.abort())
-      let isHeld = false
-      try {
-        const how = waitMs ? { signal: controller.signal } : { ifAvailable: true }
-        return await locks.request(`${NAME}.${lock}`, how, (held) => {
-          cancel()
-          isHeld = !!held
-          return held ? work() : 'busy'
-        })
-      } catch (error) {
-        if (isHeld) throw error
-        return 'busy'
-      }
+      const how = waitMs ? { signal: controller.signal } : { ifAvailable: true }
+      let working: Promise<T> | undefined
+      const request = locks.request(`${NAME}.${lock}`, how, (held) => {
+        cancel()
+        if (held) working = work()
+        return working
+      })
+      // It fails when the wait is over, or as the work fails.
+      await request.catch(() => undefined)
+      return working
     },
   }
 }
 
 function tabsOf(channel: BroadcastChannel): Tabs {
   return {
-    tell: (changes) => channel.postMessage(changes),
+    tell: (told) => channel.postMessage(told),
     onTold: (hear) => {
       channel.onmessage = ({ data }) => hear(data)
     },

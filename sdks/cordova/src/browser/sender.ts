@@ -168,8 +168,7 @@ export function newSender(
     if (!answer || gzipWorksAt === dataPlaneUrl || !mayMeanNoGzip(answer)) return answer
     const plain = await told(rows, text(), bytes)
     if (isAccepted(plain)) {
-      const values = { plain: JSON.stringify({ address: dataPlaneUrl, until: clock.now() + PLAIN_MS }) }
-      await store.commit([], values)
+      await store.commit([], { plain: JSON.stringify({ address: dataPlaneUrl, until: clock.now() + PLAIN_MS }) })
     }
     return plain
   }

@@ -14,7 +14,7 @@ export interface CallOptions {
 /** A non-blank text, blanks kept; a finite number counts as its text. */
 export function requiredText(given: unknown, corrected: Corrected): string | undefined {
   const value = unboxed(given)
-  if (typeof value === 'number' && Number.isFinite(value)) {
+  if (Number.isFinite(value)) {
     corrected(`${value} became a text`)
     return String(value)
   }

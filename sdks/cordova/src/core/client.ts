@@ -1,4 +1,4 @@
-import { type CallOptions, readOptions } from './arguments.ts'
+import { type CallOptions, type Corrected, readOptions } from './arguments.ts'
 import type { Bridge, FlushReason, Opened, Signal, StateChanges, Tracking } from './bridge.ts'
 import { type Call, type EventCall, isEvent, isPut, type StateCall } from './call.ts'
 import { passed } from './clock.ts'
@@ -203,6 +203,12 @@ export function newClient(host: Host) {
 
   // ── calls ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
+  /** Logs corrections of arguments, with the name of the method. */
+  const corrected =
+    (method: string, level = WARN): Corrected =>
+    (what) =>
+      log(level, `${method}: ${what}`)
+
   /** Counts a call that was not recorded, for `getStatus`. */
   const count = (what: 'tooLarge' | 'invalid' | 'buffer') => {
     const counters = diagnostics.count(what)
@@ -304,7 +310,7 @@ export function newClient(host: Host) {
   }
 
   return {
-    log,
+    corrected,
     count,
     event,
 
@@ -323,8 +329,7 @@ export function newClient(host: Host) {
         if (initialization) throw new ServiceClientError('ALREADY_INITIALIZED', 'another key')
         const configuration = readConfiguration(key, given)
         diagnostics.setLevel(configuration.logLevel)
-        const tell = (level: number) => (what: string) => log(level, `initialize: ${what}`)
-        const options = readOptions(givenOptions, tell(WARN), tell(ERROR))
+        const options = readOptions(givenOptions, corrected('initialize'), corrected('initialize', ERROR))
         state = 'initializing'
         initialization = mine
         try {

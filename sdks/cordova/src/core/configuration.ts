@@ -126,16 +126,16 @@ const NAME_OF = new Map(Object.keys(OPTIONS).map((name) => [name.toLowerCase(), 
 NAME_OF.set('dbcountthreshold', 'dbThresholdCount')
 
 /**
- * Reads both arguments; corrections become warnings.
+ * Corrections become warnings.
  *
- * @throws ServiceClientError INVALID_WRITE_KEY or INVALID_DATA_PLANE_URL
+ * @param writeKey as readWriteKey answers it.
+ * @throws ServiceClientError INVALID_DATA_PLANE_URL
  */
-export function readConfiguration(writeKey: unknown, given: unknown): Configuration {
+export function readConfiguration(writeKey: string, given: unknown): Configuration {
   const warnings: string[] = []
   const warn = (warning: string) => void (warnings.includes(warning) || warnings.push(warning))
-  const key = readWriteKey(writeKey)
   const values = valuesOf(given, warn)
-  const options: Record<string, unknown> = { writeKey: key, warnings }
+  const options: Record<string, unknown> = { writeKey, warnings }
   for (const [name, [standard, read]] of Object.entries(OPTIONS)) {
     const value = values[name]
     const isGiven = value !== undefined && !(value === null && name.endsWith('PlaneUrl'))
@@ -154,6 +154,7 @@ export function readConfiguration(writeKey: unknown, given: unknown): Configurat
   }
 }
 
+/** @throws ServiceClientError INVALID_WRITE_KEY */
 export function readWriteKey(given: unknown): string {
   const text = unboxed(given)
   const key = typeof text === 'string' ? text.trim() : ''

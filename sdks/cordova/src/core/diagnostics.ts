@@ -76,8 +76,8 @@ export function newDiagnostics({ clock, print }: Host) {
     },
 
     status(): Pick<Status, 'dropped'> & { storage: Status['storage'] | undefined; lastError: LastError | undefined } {
-      const dropped = { trimmed: 0, refused: 0, purged: 0, ...report?.dropped, ...counters }
-      return { storage: report?.storage, lastError, dropped }
+      const { storage, dropped }: Partial<Report> = report || {}
+      return { storage, lastError, dropped: { trimmed: 0, refused: 0, purged: 0, ...dropped, ...counters } }
     },
   }
 }

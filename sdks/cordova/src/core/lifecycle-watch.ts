@@ -29,8 +29,8 @@ export function watchLifecycle(configuration: Configuration, launch: Launch, clo
     for (const emission of isWanted ? emits : []) {
       const event = lifecycleEvent(emission, app, url)
       if (!event) continue
-      const { name, properties, marker } = event
-      calls.push({ kind: 'track', name, payload: properties, at: clock.now(), callOptions: {}, origin: { marker } })
+      const { name, payload, marker } = event
+      calls.push({ kind: 'track', name, payload, at: clock.now(), callOptions: {}, origin: { marker } })
     }
     return calls
   }

@@ -32,7 +32,8 @@ export function lifecycleStep(state: LifecycleState, input: LifecycleInput): Lif
 
 export interface LifecycleEvent {
   readonly name: string
-  readonly properties: JsonObject
+  /** Its properties. */
+  readonly payload: JsonObject
   /** To be written once the event is stored. */
   readonly marker?: string
 }
@@ -48,11 +49,11 @@ export function lifecycleEvent(
   app: RunningApp,
   url: string | undefined,
 ): LifecycleEvent | undefined {
-  if (emission === 'backgrounded') return { name: BACKGROUNDED, properties: {} }
+  if (emission === 'backgrounded') return { name: BACKGROUNDED, payload: {} }
   if (emission === 'install') return installOrUpdate(app)
   const isBack = emission === 'reopened'
-  const properties = { from_background: isBack, version: isBack ? undefined : app.version, url }
-  return { name: 'Application Opened', properties: properties as JsonObject }
+  const payload = { from_background: isBack, version: isBack ? undefined : app.version, url }
+  return { name: 'Application Opened', payload: payload as JsonObject }
 }
 
 export function markerText({ version, build }: Marker): string {
@@ -62,8 +63,8 @@ export function markerText({ version, build }: Marker): string {
 function installOrUpdate({ version, build, marker: before }: RunningApp): LifecycleEvent | undefined {
   const now = { version, build }
   const marker = markerText(now)
-  if (!before) return { name: 'Application Installed', properties: now as JsonObject, marker }
+  if (!before) return { name: 'Application Installed', payload: now as JsonObject, marker }
   if (marker === '{}' || marker === markerText(before)) return undefined
-  const properties = { previous_version: before.version, previous_build: before.build, version, build }
-  return { name: 'Application Updated', properties: properties as JsonObject, marker }
+  const payload = { previous_version: before.version, previous_build: before.build, version, build }
+  return { name: 'Application Updated', payload: payload as JsonObject, marker }
 }

@@ -1,7 +1,7 @@
-import { type Corrected, dataAndOptions, readData, readOptions, requiredText } from './arguments.ts'
+import { dataAndOptions, readData, readOptions, requiredText } from './arguments.ts'
 import { newClient } from './client.ts'
 import type { Host } from './host.ts'
-import { ERROR, LOG_LEVEL, WARN } from './log.ts'
+import { ERROR, LOG_LEVEL } from './log.ts'
 import { unboxed } from './plain-json.ts'
 import { type CallResult, dropped, type FlushResult, type InitResult, type Status } from './results.ts'
 import { utf8Length } from './utf8.ts'
@@ -31,11 +31,7 @@ export interface ServiceClientMethods {
 /** Reads the arguments of each call, at the time of the call, and hands it to the client. */
 export function serviceClient(host: Host): ServiceClientMethods {
   const client = newClient(host)
-
-  const corrected =
-    (method: string, level = WARN): Corrected =>
-    (what) =>
-      client.log(level, `${method}: ${what}`)
+  const { corrected } = client
 
   const invalid = (method: string): Promise<CallResult> => {
     client.count('invalid')

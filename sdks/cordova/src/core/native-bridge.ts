@@ -21,10 +21,8 @@ export function execBridge(exec: Exec): Bridge {
       exec((signal) => hear(signal as Signal), failed, SERVICE, 'listen', []),
   } as Record<string, unknown>
   for (const action of ACTIONS) {
-    bridge[action] = (argument?: unknown) =>
-      new Promise((resolve, reject) => {
-        exec(resolve, reject, SERVICE, action, argument === undefined ? [] : [argument])
-      })
+    bridge[action] = (...args: readonly unknown[]) =>
+      new Promise((resolve, reject) => exec(resolve, reject, SERVICE, action, args))
   }
   return bridge as unknown as Bridge
 }

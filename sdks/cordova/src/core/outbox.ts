@@ -31,7 +31,8 @@ export function newOutbox(
   let sending: Sending = 'idle'
   let rows: { body: string }[] = []
   let changes: Record<string, string | null> = {}
-  let turn: Promise<CallStatus> | undefined
+  /** Of the calls that have added to `rows` and `changes`: the push that carries them, once it has begun. */
+  let turn: { pushed?: Promise<CallStatus> } = {}
   let cancelTimer: (() => void) | undefined
   let isPaused = false
   /** Drains in a row that have thrown. */
@@ -59,9 +60,15 @@ export function newOutbox(
 
   const drainByItself = () => void drain(false)
 
-  const commit = async (): Promise<CallStatus> => {
+  const commit = (): Promise<CallStatus> => {
+    const its = turn
+    turn = {}
+    its.pushed = pushAll()
+    return its.pushed
+  }
+
+  const pushAll = async (): Promise<CallStatus> => {
     const push = { rows, state: changes }
-    turn = undefined
     if (!rows.length && !Object.keys(changes).length) return 'stored'
     rows = []
     changes = {}
@@ -111,13 +118,13 @@ export function newOutbox(
       queued = rowsThere
     },
 
-    /** @returns how it is kept, once what was added in this turn is committed. */
+    /** @returns how it is kept, once the push that carries it is answered. */
     add(some: StateChanges, body?: string): Promise<CallStatus> {
       if (body) rows.push({ body })
       Object.assign(changes, some)
       // A microtask: a page that is being left runs them still, and no timer.
-      turn = turn || Promise.resolve().then(commit)
-      return turn
+      const its = turn
+      return Promise.resolve().then(() => its.pushed || commit())
     },
 
     /** Hands over what has been added so far; what is called on the bridge afterwards comes after it. */

@@ -148,11 +148,9 @@ export function newRecorder(
     /** @param mayMakeIds false while disabled: reset(true) then erases and makes nothing. */
     apply(call: StateCall, mayMakeIds: boolean): StateChanges {
       if (call.kind === 'reset') {
-        const { anonymousId, deviceToken } = identity
-        const kept = call.renews ? { anonymousId: mayMakeIds ? newId() : '' } : { anonymousId, deviceToken }
-        const changes = become(changed(NOBODY, kept))
+        const changes = call.renews ? become(changed(NOBODY, { anonymousId: mayMakeIds ? newId() : '' })) : forgetUser()
         if (session) {
-          session = { id: session.id, lastAt: session.lastAt, isOver: true }
+          session = { ...session, isOver: true }
           changes['session'] = JSON.stringify(session)
         }
         return changes

@@ -290,6 +290,22 @@ test('an engine that takes no more calls drops the call and says why', async () 
   expect((await app.last()).userId).toBe('u-2')
 })
 
+test.each([
+  ['flush', () => app.client.flush()],
+  ['optOut', () => app.client.optOut(true)],
+])('track() answers as its push does when %s() follows in the same turn', async (_name, follow) => {
+  await app.ready()
+  await app.device.fault('full')
+  const kept = app.client.track('A')
+  await follow()
+  expect(await kept).toMatchObject({ status: 'memory' })
+  await app.client.optOut(false)
+  Object.assign(app.device.bridge, { push: async () => Promise.reject({ code: 'QUEUE_FULL', detail: '' }) })
+  const lost = app.client.track('B')
+  await follow()
+  expect(await lost).toEqual({ status: 'dropped', reason: 'QUEUE_FULL' })
+})
+
 test('flush() answers within 30 s of a server that hangs, and the drain goes on', async () => {
   await app.ready()
   await app.client.track('A')

@@ -30,26 +30,27 @@ export function watchSource(
   onRejected: (status: number) => void,
   onFault: (error: unknown) => void,
 ) {
-  let copy: SourceCopy | undefined
+  /** Empty without one. */
+  let copy: Partial<SourceCopy> = {}
   let from: Status['config']['source'] = 'none'
   let cancelTimer = () => {}
   /** Counts starts and stops, so that an answer of before does nothing after. */
   let era = 0
 
   const take = (enabled: boolean, etag: string | undefined) => {
-    copy = { enabled, etag, at: isoTime(clock.now()) }
+    const taken = { enabled, etag, at: isoTime(clock.now()) }
+    copy = taken
     from = 'network'
-    onCopy(copy)
+    onCopy(taken)
   }
 
   const fetch = async (failures: number, its: number): Promise<void> => {
-    const known = copy
-    const { status, etag, body } = await bridge.config({ etag: known?.etag })
+    const { status, etag, body } = await bridge.config({ etag: copy.etag })
     if (its !== era) return
     const isWorthAnotherTry = status >= 500 || [0, 408, 429].includes(status)
     const waitMs = isWorthAnotherTry ? WAITS_MS[failures] : 0
     again(waitMs || configRefreshInterval * HOUR_MS, waitMs ? failures + 1 : 0)
-    if (status === 304 && known) take(known.enabled, known.etag)
+    if (status === 304 && copy.at) take(copy.enabled !== false, copy.etag)
     const enabled = status === 200 ? isEnabled(body) : undefined
     if (enabled !== undefined) take(enabled, etag)
     if (status === 400 || status === 401) onRejected(status)
@@ -73,12 +74,12 @@ export function watchSource(
   return {
     /** The copy of an earlier run. */
     load(stored: string | undefined) {
-      copy = sourceCopyFrom(stored)
-      if (copy) from = 'cache'
+      copy = parsedObject(stored)
+      if (copy.at) from = 'cache'
     },
     /** Without a copy it counts as enabled. */
-    isEnabled: () => copy?.enabled !== false,
-    status: () => ({ source: from, at: copy?.at }),
+    isEnabled: () => copy.enabled !== false,
+    status: () => ({ source: from, at: copy.at }),
     /** Fetches now and goes on. */
     start() {
       stop()
@@ -86,11 +87,6 @@ export function watchSource(
     },
     stop,
   }
-}
-
-function sourceCopyFrom(text: string | undefined): SourceCopy | undefined {
-  const copy = parsedObject(text)
-  return copy['at'] ? (copy as SourceCopy) : undefined
 }
 
 /** undefined: unusable, the copy stays. Anything but `"enabled": false` in a JSON object counts as enabled. */
