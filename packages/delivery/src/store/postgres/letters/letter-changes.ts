@@ -1,4 +1,5 @@
 import type { Queries } from '@millrace/postgres'
+import { digestOf } from '../stored-names.ts'
 import { COUNTED_LETTER, changeOpen, countsOf } from './letter-counts.ts'
 import { DISCARDED, OPEN, REPLAYING } from './letter-rows.ts'
 import { IS_GONE, idValues, LETTERS_OF_RANGE } from './letter-sql.ts'
@@ -79,8 +80,8 @@ export class LetterChanges {
 }
 
 /** SQL: the names of unfinished jobs, as `replay` columns have them. */
-export const UNFINISHED_REPLAYS =
-  'SELECT name.id FROM job JOIN name ON name.name = job.id WHERE job.finished_at IS NULL'
+export const UNFINISHED_REPLAYS = `
+  SELECT name.id FROM job JOIN name ON name.digest = ${digestOf('job.id')} WHERE job.finished_at IS NULL`
 
 const UNPACK = `
   WITH moved AS (
