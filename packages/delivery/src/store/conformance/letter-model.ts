@@ -54,7 +54,8 @@ export function testManyLetters(makePlace: MakePlace): void {
       await giveUp(store, [...manyGiven(100), ...manyGiven(100, { destinationId: 'd2' })])
       const { id } = (await listed(store, { destinationId: 'd1' }))[0]!
       const scope = { destinationId: 'd1' }
-      await store.outcomes.discard({ scope, partitions: [0], ranges: [], reason: 'destination was removed', at: NOW })
+      const removal = { scope, partitions: [0], ranges: [], reason: 'destination was removed', at: NOW }
+      expect(await store.outcomes.discard(removal)).toBe(100)
       const ended = { state: 'discarded', endReason: 'destination was removed' }
       expect(await store.deadLetters.get(id)).toMatchObject(ended)
       expect((await listed(store, { state: 'open' })).length).toBe(100)

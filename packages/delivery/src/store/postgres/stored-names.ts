@@ -73,6 +73,11 @@ export class StoredNames {
   }
 }
 
+/** SQL of the digest by which a stored text is found: there is no index on the text. */
+export function digestOf(text: string): string {
+  return `substring(sha256(convert_to(${text}, 'UTF8')) FOR 16)`
+}
+
 const UNUSED = -1
 const FIND = `SELECT encode(digest, 'hex') AS digest, id FROM name WHERE digest = ANY (SELECT decode(d, 'hex') FROM unnest($1::text[]) d)`
 const INSERT = `

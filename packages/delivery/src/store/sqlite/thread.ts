@@ -66,8 +66,8 @@ const nouns: NounAnswers = {
     discard: ({ scope, partitions, ranges: discarded, reason, at }) =>
       write(() => {
         for (const range of discarded) ranges.write(range)
-        deadLetters.discard(scope, partitions, reason, at)
         outcomes.dropWaiting(scope, partitions)
+        return deadLetters.discard(scope, partitions, reason, at)
       }),
   },
   deadLetters: {

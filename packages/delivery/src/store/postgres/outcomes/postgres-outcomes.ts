@@ -140,7 +140,7 @@ export class PostgresOutcomes implements OutcomeStore {
     })
   }
 
-  async discard({ scope, partitions, ranges, reason, at }: Parameters<OutcomeStore['discard']>[0]): Promise<void> {
+  async discard({ scope, partitions, ranges, reason, at }: Parameters<OutcomeStore['discard']>[0]): Promise<number> {
     const { transactions, names, letterChanges } = this.#options
     const ids = ranges.flatMap(({ destinationId, sourceId }) => [destinationId, sourceId ?? destinationId])
     const number = await names.numbers([...ids, reason])
@@ -148,14 +148,19 @@ export class PostgresOutcomes implements OutcomeStore {
     const written = [...partitions, ...ranges.map(({ partition }) => partition)]
     const waiting = [sought.destination ?? null, sought.source ?? null, partitions]
     // The last transaction tells that all is done.
-    await this.#inSteps(written, (queries) =>
-      letterChanges.discardSome(queries, { ...sought, partitions }, number(reason), at, ENDED_TOGETHER),
-    )
+    let letters = 0
+    for (let rows = ENDED_TOGETHER; rows === ENDED_TOGETHER; ) {
+      const some = await transactions.writeOwned(written, (queries) =>
+        letterChanges.discardSome(queries, { ...sought, partitions }, number(reason), at, ENDED_TOGETHER),
+      )
+      letters += some.letters
+      rows = some.rows
+    }
     await this.#inSteps(written, (queries) => queries.run(DROP_SOME_WAITING, waiting))
-    await transactions.writeOwned(written, async (queries) => {
+    return transactions.writeOwned(written, async (queries) => {
       for (const range of ranges) await writeRange(queries, range, number)
-      await letterChanges.discardAll(queries, { ...sought, partitions }, number(reason), at)
       await queries.run(DROP_WAITING, waiting)
+      return letters + (await letterChanges.discardAll(queries, { ...sought, partitions }, number(reason), at))
     })
   }
 
