@@ -183,11 +183,19 @@ async function sendList(
       separator = ','
     }
     if (next === undefined) break
-    if (!isRead) await Promise.race([once(response, 'drain'), once(response, 'close')])
+    if (!isRead) await drainOrClose(response)
     if (response.destroyed) return
     page = await next
   }
   response.end(separator === '[' ? '[]' : ']')
+}
+
+/** Leaves no listener behind: a list has any number of pages. */
+async function drainOrClose(response: ServerResponse): Promise<void> {
+  const end = new AbortController()
+  const { signal } = end
+  await Promise.race([once(response, 'drain', { signal }), once(response, 'close', { signal })])
+  end.abort()
 }
 
 function sendFound(request: IncomingMessage, response: ServerResponse, text: string | undefined, missing: string) {

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { DatabaseSync, type Session, type StatementSync } from 'node:sqlite'
+import { removeSetAside } from './damaged-file.ts'
 import { migrate, refuseNewer } from './schema.ts'
 
 /** Nobody else writes; whoever holds the file all the same is waited for again and again, and not for long each time. */
@@ -19,6 +20,7 @@ export interface CatalogFileUse {
 export class CatalogDatabase {
   /** Whether an earlier version wrote the file: no changes lead from that file to this one. */
   readonly isMigrated: boolean
+  readonly #file: string
   readonly #db: DatabaseSync
   readonly #recordsChanges: boolean
   readonly #statements = new Map<string, StatementSync>()
@@ -47,14 +49,19 @@ export class CatalogDatabase {
       // The last run may have ended before it could.
       const hasTraces = !emptyLog(db)
       db.exec('BEGIN IMMEDIATE')
-      return new CatalogDatabase(db, recordsChanges, isMigrated, hasTraces)
+      return new CatalogDatabase(file, db, { recordsChanges, isMigrated, hasTraces })
     } catch (error) {
       db.close()
       throw error
     }
   }
 
-  private constructor(db: DatabaseSync, recordsChanges: boolean, isMigrated: boolean, hasTraces: boolean) {
+  private constructor(
+    file: string,
+    db: DatabaseSync,
+    { recordsChanges, isMigrated, hasTraces }: Readonly<Record<'recordsChanges' | 'isMigrated' | 'hasTraces', boolean>>,
+  ) {
+    this.#file = file
     this.#db = db
     this.isMigrated = isMigrated
     this.#recordsChanges = recordsChanges
@@ -128,7 +135,10 @@ export class CatalogDatabase {
     this.#db.exec('BEGIN IMMEDIATE')
   }
 
-  /** Overwrites what was deleted before, in the file as well as in the write-ahead log; while another reads, with a later commit. */
+  /**
+   * Overwrites what the work deletes, in the file as well as in the write-ahead log; while another connection reads, with a later
+   * commit. A damaged file of before, which may have it too, is removed.
+   */
   commitWithoutTraces(work: () => void): void {
     this.stopRecording()
     this.#db.exec('PRAGMA secure_delete = ON')
@@ -136,6 +146,7 @@ export class CatalogDatabase {
       work()
       this.#db.exec('COMMIT; PRAGMA incremental_vacuum')
       this.#hasTraces = !emptyLog(this.#db)
+      removeSetAside(this.#file)
     } finally {
       this.#db.exec('PRAGMA secure_delete = FAST')
       this.#record()

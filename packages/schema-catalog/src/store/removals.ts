@@ -66,9 +66,10 @@ export function restartCounting(database: CatalogDatabase): void {
 }
 
 function maskSamples(database: CatalogDatabase, id: string): void {
-  const rows = database.all(`SELECT id, event FROM samples WHERE is_masked = 0 AND owner IN (${OWNERS})`, id, id)
-  for (const row of rows) {
-    database.run('UPDATE samples SET event = ?, is_masked = 1 WHERE id = ?', maskedText(row['event']), row['id'])
+  // One event at a time: all of a source may be more than the memory holds.
+  for (const row of database.all(`SELECT id FROM samples WHERE is_masked = 0 AND owner IN (${OWNERS})`, id, id)) {
+    const { event } = database.get('SELECT event FROM samples WHERE id = ?', row['id'])!
+    database.run('UPDATE samples SET event = ?, is_masked = 1 WHERE id = ?', maskedText(event), row['id'])
   }
 }
 

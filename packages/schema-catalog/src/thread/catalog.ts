@@ -7,6 +7,7 @@ import { Observer } from '../observe/observer.ts'
 import type { HashSeed } from '../observe/value-hash.ts'
 import { CatalogAnswers } from '../read/catalog-answers.ts'
 import { CatalogDatabase, type CatalogFileUse } from '../store/catalog-database.ts'
+import { SOURCES_LOST } from '../store/catalog-rows.ts'
 import {
   purgeSource,
   removeNarrowed,
@@ -14,7 +15,7 @@ import {
   removeVersionValues,
   restartCounting,
 } from '../store/removals.ts'
-import type { KnownId } from '../store/salvage.ts'
+import type { Salvage } from '../store/salvage.ts'
 import type { CatalogRecord, CatalogStream } from './catalog-log.ts'
 
 const STREAMS: readonly CatalogStream[] = ['live', 'backfill']
@@ -51,15 +52,20 @@ export class Catalog {
     this.#limits = limits
     this.#hooks = hooks
     this.#database = CatalogDatabase.open(file, use)
-    for (const { partition, stream, position } of this.#database.all('SELECT * FROM positions')) {
-      this.#counted.set(placeOf(partition, STREAMS[stream]!), position)
+    try {
+      for (const { partition, stream, position } of this.#database.all('SELECT * FROM positions')) {
+        this.#counted.set(placeOf(partition, STREAMS[stream]!), position)
+      }
+      this.#state = new CatalogState(this.#database, limits, randomUUID)
+      this.#observer = new Observer(this.#state, this.#database, this.#hashSeed(), hooks.onCut)
+      this.answers = new CatalogAnswers(this.#database, this.#state)
+      // What records its changes decides itself when a change of nearly everything is made.
+      if (!this.isOutdated) this.#noteForm()
+      else if (use.recordsChanges !== true) this.renew()
+    } catch (error) {
+      this.#database.close()
+      throw error
     }
-    this.#state = new CatalogState(this.#database, limits, randomUUID)
-    this.#observer = new Observer(this.#state, this.#database, this.#hashSeed(), hooks.onCut)
-    this.answers = new CatalogAnswers(this.#database, this.#state)
-    // What records its changes decides itself when a change of nearly everything is made.
-    if (!this.isOutdated) this.#noteForm()
-    else if (use.recordsChanges !== true) this.renew()
   }
 
   counted(stream: CatalogStream, partition = 0): number {
@@ -195,8 +201,13 @@ export class Catalog {
     this.commit()
   }
 
-  /** Takes over ids from a database that could not be used any more: what is observed again has them. */
-  adopt(ids: readonly KnownId[]): void {
+  /**
+   * Takes over ids from a database that could not be used any more: what is observed again has them. A deleted source keeps its
+   * settings; one whose settings are lost keeps neither samples nor values.
+   */
+  adopt({ ids, sources, hasAllSources }: Salvage): void {
+    this.note(sources)
+    if (!hasAllSources) this.#setNumber(SOURCES_LOST, 1)
     const sql = 'INSERT OR IGNORE INTO known VALUES (?, ?, ?, ?, ?, ?, ?)'
     for (const { source, type, identifier, shape, id, uuid, firstAt } of ids) {
       this.#database.run(sql, source, type, identifier, shape, id, uuid, firstAt)
