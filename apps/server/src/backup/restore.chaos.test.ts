@@ -46,7 +46,7 @@ test('a folder that is not there is made, with what the backup holds and what te
 The start will deliver:
   up to ${EVENTS} events to Booking hook (${made.destinationId})
 Events delivered after <time> UTC are delivered again, with the same messageId.
-Users, roles and access tokens are those of <time> UTC: remove and revoke again what you did since.
+Users, roles and access tokens are those of <time> UTC: remove again what you removed since.
 
 A backup does not contain the secret key: copy it to ${join(place, 'secret.key')}, or set
 MILLRACE_SECRET_KEY, before you start. It does not contain the command line's token either: set MILLRACE_TOKEN to yours.
