@@ -1025,6 +1025,8 @@ export type Replay = {
   /** Events that failed; replayed dead letters are open again. */
   readonly deadLettered: number
   readonly discarded: number
+  /** Whether the log has lost a part of the range to damage. Its events are neither counted nor replayed. */
+  readonly damaged: boolean
   readonly sourceIds: readonly string[]
   readonly destinationIds: readonly string[]
   readonly from: string | null

@@ -110,7 +110,10 @@ export interface EventLog extends AsyncDisposable {
    */
   readBack(partition: number, before: Offset, maxBytes: number): Promise<FramedResult>
 
-  /** Reads both streams forwards from `from` on, in offset order. Like `readBack`, it does not delay appends. */
+  /**
+   * Reads both streams forwards from `from` on, in offset order. Like `readBack`, it does not delay appends; damage that it
+   * passes over is in `damaged` afterwards.
+   */
   scan(partition: number, from: Offset, maxBytes: number): Promise<FramedResult>
 
   /** The records at these offsets, in the given order; undefined for those that no longer exist. */

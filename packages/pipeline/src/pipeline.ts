@@ -83,7 +83,7 @@ export class Pipeline implements Shard {
       deliveries: () => deliveries.values(),
       onEnded: options.onReplayEnded,
     })
-    this.#expiry = new BacklogExpiry({ log, store, clock, logger })
+    this.#expiry = new BacklogExpiry({ store, clock, logger })
   }
 
   #newDeps(sources: ConfiguredSources): DeliveryDeps {
@@ -298,9 +298,12 @@ export class Pipeline implements Shard {
     return waitingBytes([...this.deliveries.values()], this.#options.log, this.#deps.tallies)
   }
 
-  async expireWaiting({ destinationId, bytes }: { destinationId: string; bytes: number }): Promise<number> {
+  async expireWaiting({ destinationId, bytes, isKept }: Parameters<Shard['expireWaiting']>[0]) {
     const delivery = this.deliveries.get(destinationId)
-    return delivery === undefined ? 0 : this.#expiry.expire(delivery, bytes)
+    if (delivery === undefined) return { count: 0, bytes: 0 }
+    return this.#expiry.expire(delivery, bytes, (partition) => {
+      return isKept ? (this.#backed.kept(partition)?.to ?? 0) : this.#options.log.end(partition)
+    })
   }
 
   takeReplayed(take: ReplayedTake) {

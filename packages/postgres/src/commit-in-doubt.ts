@@ -7,29 +7,58 @@ interface Asked {
 
 const IN_DOUBT_MS = 10_000
 const ASK_AGAIN_MS = 250
+/** A statement waited too long for a lock. */
+const LOCK_NOT_AVAILABLE = '55P03'
+/** Longer than any transaction is in doubt. */
+const TOKEN_KEPT = `interval '10 minutes'`
+const DELETED_TOGETHER = 1_000
 
-/** Of the transaction that these statements run in; it has one from now on. */
-export async function transactionId(queries: Queries): Promise<string> {
-  const [row] = await queries.rows<{ id: string }>('SELECT pg_current_xact_id()::text AS id')
-  return row!.id
+/**
+ * The table by which `PostgresPool.write` knows its transactions: each leaves a random token. Their own numbers do not
+ * tell, because a crash of the server gives numbers of lost transactions to others. is_lost: the transaction cannot take
+ * effect any more.
+ */
+export const WRITE_TOKENS = `
+  CREATE TABLE IF NOT EXISTS write_token (
+    token uuid PRIMARY KEY, is_lost boolean NOT NULL DEFAULT false, at timestamptz NOT NULL DEFAULT now()
+  );
+  CREATE INDEX IF NOT EXISTS write_token_by_time ON write_token (at)`
+
+/** Leaves the token of the transaction that these statements run in. */
+export async function leaveToken(queries: Queries, token: string): Promise<void> {
+  await queries.run('INSERT INTO write_token (token) VALUES ($1)', [token])
+}
+
+/** Deletes some of the tokens that nobody asks for any more; call it often enough. */
+export async function dropOldTokens(queries: Queries): Promise<void> {
+  await queries.run(`
+    DELETE FROM write_token WHERE token IN (
+      SELECT token FROM write_token WHERE at < now() - ${TOKEN_KEPT} ORDER BY at LIMIT ${DELETED_TOGETHER}
+      FOR UPDATE SKIP LOCKED
+    )`)
 }
 
 /**
- * Whether a transaction took effect whose commit had no answer.
+ * Whether a transaction took effect whose commit had no answer. Inserts its token: that waits for the end of the
+ * transaction, and only one of the two can have it.
  *
- * @param id of `transactionId`.
  * @throws cause if Postgres does not tell within 10 s.
  */
-export async function isCommitted(pool: Asked, id: string, cause: PostgresUnavailableError): Promise<boolean> {
+export async function isCommitted(pool: Asked, token: string, cause: PostgresUnavailableError): Promise<boolean> {
   const deadline = performance.now() + IN_DOUBT_MS
   while (performance.now() < deadline) {
     try {
-      const [row] = await pool.query<{ status: string }>('SELECT pg_xact_status($1::xid8) AS status', [id])
-      if (row!.status !== 'in progress') return row!.status === 'committed'
+      const [row] = await pool.query<{ isLost: boolean }>(ASK, [token])
+      return !row!.isLost
     } catch (error) {
-      if (!(error instanceof PostgresUnavailableError)) throw error
+      const { code } = error as NodeJS.ErrnoException
+      if (!(error instanceof PostgresUnavailableError) && code !== LOCK_NOT_AVAILABLE) throw error
     }
     await delay(ASK_AGAIN_MS)
   }
   throw cause
 }
+
+const ASK = `
+  INSERT INTO write_token (token, is_lost) VALUES ($1, true)
+  ON CONFLICT (token) DO UPDATE SET token = excluded.token RETURNING is_lost AS "isLost"`

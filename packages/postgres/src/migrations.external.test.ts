@@ -97,3 +97,15 @@ test('a step may take longer than any other statement', async () => {
   await using long = migrationPool({ url, schema: name, applicationName: name, logger: { warn: () => {} }, ...limits })
   expect(await migrate(long, hall(slow))).toEqual([{ part: 'hall', from: 0, version: 1 }])
 })
+
+test('a schema that exists needs no right to create schemas', async () => {
+  await using own = await TestSchema.open('owned')
+  await using admin = own.pool()
+  const role = own.schema
+  await admin.query(`CREATE ROLE "${role}" LOGIN`)
+  await admin.query(`CREATE SCHEMA "${own.schema}" AUTHORIZATION "${role}"`)
+  const url = new URL(own.url)
+  url.username = role
+  await using pool = own.pool({ url: url.href })
+  expect(await migrate(pool, hall(first))).toEqual([{ part: 'hall', from: 0, version: 1 }])
+})

@@ -1,3 +1,4 @@
+import { WRITE_TOKENS } from './commit-in-doubt.ts'
 import type { Queries } from './postgres-connection.ts'
 import { type PostgresOptions, PostgresPool } from './postgres-pool.ts'
 
@@ -56,7 +57,8 @@ export function migrationPool(options: Omit<PostgresOptions, 'connections'>): Po
  */
 export async function migrate(pool: PostgresPool, parts: readonly SchemaPart[]): Promise<MigratedPart[]> {
   const states = await schemaStates(pool)
-  if (parts.every((part) => isUpToDate(pool.schema, part, states))) {
+  const [base] = await pool.query<{ found: boolean }>(`SELECT to_regclass('write_token') IS NOT NULL AS found`)
+  if (base!.found && parts.every((part) => isUpToDate(pool.schema, part, states))) {
     return parts.map(({ name }) => unchanged(states.find((state) => state.part === name)!))
   }
   return pool.transaction(async (queries) => {
@@ -66,10 +68,13 @@ export async function migrate(pool: PostgresPool, parts: readonly SchemaPart[]):
       [`${LOCK_TIMEOUT_MS}`, `${STATEMENT_TIMEOUT_MS}`],
     )
     await queries.rows(`SELECT pg_advisory_xact_lock(hashtextextended('millrace ' || $1, 0))`, [pool.schema])
-    await queries.run(`CREATE SCHEMA IF NOT EXISTS ${quoted(pool.schema)}`)
+    // IF NOT EXISTS alone needs the right to create schemas, also where this one exists.
+    const found = await queries.rows('SELECT 1 FROM pg_namespace WHERE nspname = $1', [pool.schema])
+    if (found.length === 0) await queries.run(`CREATE SCHEMA IF NOT EXISTS ${quoted(pool.schema)}`)
     await queries.run(
       `CREATE TABLE IF NOT EXISTS schema (part text PRIMARY KEY, version integer NOT NULL, usable_from integer NOT NULL)`,
     )
+    await queries.rows(WRITE_TOKENS)
     const done: MigratedPart[] = []
     for (const part of parts) done.push(await migratePart(queries, pool.schema, part))
     return done

@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { PostgresServer } from './local-server/postgres-server.ts'
+import { migrate } from './migrations.ts'
 import { PostgresUnavailableError } from './postgres-connection.ts'
 import type { PostgresPool } from './postgres-pool.ts'
+import { BreakingProxy } from './testing/breaking-proxy.ts'
 import { TestSchema } from './testing/test-schema.ts'
 
 let server: PostgresServer
@@ -91,6 +93,55 @@ test.each(['stop', 'kill'] as const)('after a %s of the server and its start, th
   await expect(pool.query('SELECT 1')).rejects.toThrow(PostgresUnavailableError)
   await server.start()
   expect(await seats(pool)).toEqual([2])
+})
+
+test('a write that a crash of the server lost is not taken for written, though others follow', async () => {
+  // The server keeps what it was not asked to commit in memory.
+  await using crashing = await PostgresServer.start(undefined, process.pid, ['fsync=off', 'wal_writer_delay=10s'])
+  await using proxy = await BreakingProxy.open(crashing.url)
+  const theatre = TestSchema.on(proxy, 'crash')
+  await using others = TestSchema.on(crashing, theatre.schema).pool()
+  await using pool = theatre.pool({ schema: others.schema })
+  await migrate(others, [])
+  await others.query('CREATE TABLE seat (number bigint PRIMARY KEY)')
+  const reserve = (of: PostgresPool, number: number) =>
+    of.write((queries) => queries.run('INSERT INTO seat VALUES ($1)', [number]))
+  await reserve(pool, 1)
+  proxy.next = { message: 'COMMIT', at: 'before', staysAway: true }
+  const lost = expect(reserve(pool, 2)).rejects.toThrow(PostgresUnavailableError)
+  await expect.poll(() => proxy.isAway).toBe(true)
+  await crashing.kill()
+  await crashing.start()
+  // They get the transaction numbers that the crash took back.
+  for (const number of [3, 4, 5]) await reserve(others, number)
+  proxy.isAway = false
+  await lost
+  expect(await seats(others)).toEqual([1, 3, 4, 5])
+})
+
+test('a write whose answer is lost is known to be written, or to be lost', async () => {
+  await using proxy = await BreakingProxy.open(schema.url)
+  await using own = TestSchema.on(proxy, 'doubt')
+  await using pool = own.pool()
+  await migrate(pool, [])
+  await pool.query('CREATE TABLE seat (number bigint PRIMARY KEY)')
+  proxy.next = { message: 'COMMIT', at: 'after' }
+  expect(await pool.write((queries) => queries.run('INSERT INTO seat VALUES (1)'))).toBe(1)
+  proxy.next = { message: 'COMMIT', at: 'before' }
+  const lost = pool.write((queries) => queries.run('INSERT INTO seat VALUES (2)'))
+  await expect(lost).rejects.toThrow(PostgresUnavailableError)
+  expect(await seats(pool)).toEqual([1])
+})
+
+test('old tokens of writes are deleted by later writes', async () => {
+  await using own = await TestSchema.on(server, 'tokens')
+  await using pool = own.pool()
+  await migrate(pool, [])
+  await pool.query(
+    `INSERT INTO write_token (token, at) SELECT gen_random_uuid(), now() - interval '1 day' FROM generate_series(1, 500)`,
+  )
+  for (let n = 0; n < 100; n++) await pool.write(async () => {})
+  expect(await pool.query('SELECT count(*) FROM write_token')).toEqual([{ count: 100 }])
 })
 
 async function seats(pool: PostgresPool): Promise<number[]> {

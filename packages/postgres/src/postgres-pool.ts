@@ -1,5 +1,5 @@
 import { Pool, types } from 'pg'
-import { isCommitted, transactionId } from './commit-in-doubt.ts'
+import { dropOldTokens, isCommitted, leaveToken } from './commit-in-doubt.ts'
 import { PostgresConnection, PostgresUnavailableError, type Queries } from './postgres-connection.ts'
 
 export interface PostgresOptions {
@@ -39,6 +39,8 @@ export const DEFAULT_TIMEOUTS: PostgresTimeouts = {
 
 const IDLE_CONNECTION_MS = 30_000
 const KEEP_ALIVE_MS = 5_000
+/** One write of so many deletes old tokens. */
+const WRITES_WITH_OLD_TOKENS = 100
 
 /**
  * Connections to one schema of a Postgres database. Every wait is bounded, and a server that goes away never ends this
@@ -49,6 +51,7 @@ const KEEP_ALIVE_MS = 5_000
 export class PostgresPool implements AsyncDisposable {
   readonly schema: string
   readonly #pool: Pool
+  #writes = 0
 
   /** Connects when the first query needs it. */
   constructor(options: PostgresOptions) {
@@ -102,23 +105,25 @@ export class PostgresPool implements AsyncDisposable {
 
   /**
    * As `transaction`, but the outcome is known: if the connection breaks during the commit, another connection asks for it.
+   * The schema is one of `migrate`.
    *
    * @throws PostgresUnavailableError if Postgres does not answer: then nothing was written, unless it stays away for so
    *   long that this cannot be known.
    */
   async write<T>(work: (queries: Queries) => Promise<T>): Promise<T> {
-    let id = ''
+    const token = crypto.randomUUID()
     let finished: { readonly result: T } | undefined
     try {
       return await this.transaction(async (queries) => {
-        id = await transactionId(queries)
+        await leaveToken(queries, token)
+        if (++this.#writes % WRITES_WITH_OLD_TOKENS === 0) await dropOldTokens(queries)
         const result = await work(queries)
         finished = { result }
         return result
       })
     } catch (error) {
       if (finished === undefined || !(error instanceof PostgresUnavailableError)) throw error
-      if (!(await isCommitted(this, id, error))) throw error
+      if (!(await isCommitted(this, token, error))) throw error
       return finished.result
     }
   }

@@ -25,6 +25,11 @@ export interface StoredBatch {
   readonly rules: number
 }
 
+/** @throws RecordFormatError for a record accepted under rules that this version does not know. */
+export function refuseUnknownRules({ rules }: RecordHeader): void {
+  if (rules < 1 || rules > ENRICHMENT_RULES) throw new RecordFormatError(`unknown enrichment rules ${rules}`)
+}
+
 /**
  * Derives the stored events of a record. A pure function of its header and bytes, so live reads and replays see the same
  * events. Returns new objects at each call.
@@ -36,7 +41,7 @@ export interface StoredBatch {
 export function storedEvents(record: EventRecord, parsed?: JsonObject): StoredBatch {
   const { header, body } = record
   const { rules } = header
-  if (rules < 1 || rules > ENRICHMENT_RULES) throw new RecordFormatError(`unknown enrichment rules ${rules}`)
+  refuseUnknownRules(header)
   switch (header.route) {
     case 'pixel-track':
     case 'pixel-page': {

@@ -6,6 +6,10 @@ test.each<[Partial<ReplayCounts>, string]>([
   [{ deadLettered: 9, delivered: 160 }, 'finished, 9 of 169 failed again, 160 of 169 delivered'],
   [{ delivered: 169 }, 'finished, 169 of 169 delivered'],
   [{ delivered: 100, filtered: 69 }, 'finished, 100 of 169 delivered, 69 filtered'],
+  [
+    { origin: 'log', delivered: 169, damaged: true },
+    'finished, 169 of 169 delivered, without a damaged part of the log',
+  ],
   [{ origin: 'log', deadLettered: 169 }, 'finished, 169 of 169 failed'],
   [{ state: 'running', delivered: 37, deadLettered: 3 }, 'running, 40 of 169 done, 3 failed again'],
   [{ state: 'running', delivered: 40 }, 'running, 40 of 169 done'],

@@ -12,6 +12,8 @@ export interface ReplayCounts {
   readonly filtered: number
   readonly deadLettered: number
   readonly discarded: number
+  /** Whether the log has lost a part of the range. */
+  readonly damaged?: boolean
 }
 
 const RUNNING = ['queued', 'running', 'paused']
@@ -21,6 +23,11 @@ const RUNNING = ['queued', 'running', 'paused']
  * every event has an end says nothing of how it ended, so what failed is part of the state.
  */
 export function replayOutcome(replay: ReplayCounts): string {
+  const outcome = outcomeOf(replay)
+  return replay.damaged === true ? `${outcome}, without a damaged part of the log` : outcome
+}
+
+function outcomeOf(replay: ReplayCounts): string {
   const { matched, dryRun, state, kind } = replay
   const word = state === 'done' ? 'finished' : state
   if (matched === null) return RUNNING.includes(state) ? `${word}, counting` : word

@@ -1,7 +1,8 @@
-import { closeSync, copyFileSync, openSync, writeSync } from 'node:fs'
+import { closeSync, copyFileSync, existsSync, openSync, writeSync } from 'node:fs'
 import { mkdtempDisposable } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { setTimeout } from 'node:timers/promises'
 import type { DevEnv } from '@millrace/dev-env'
 import { expect, test } from 'vitest'
@@ -75,6 +76,31 @@ test('a damaged catalog stops nothing, says so, and is rebuilt', async () => {
   expect((await call('POST', '/v2/admin/rebuild-catalog')).status).toBe(202)
   const [model] = await api.counted(source.writeKey, 2)
   expect(model!.EventIdentifier).toBe('Kept')
+  const setAside = join(folder.path, 'catalog.db.damaged')
+  expect(existsSync(setAside)).toBe(true)
+  expect((await call('DELETE', `/v2/sources/${source.id}/catalog`)).status).toBe(204)
+  expect(existsSync(setAside)).toBe(false)
+})
+
+test('a catalog that is only locked is not thrown away by a rebuild', async () => {
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'millrace-catalog-lock-'))
+  const environment = { ...PLAIN, MILLRACE_DATA_DIR: folder.path, SERVICE_ADMIN_PASSWORD: PASSWORD }
+  const token = PLAIN['MILLRACE_OWNER_TOKEN']!
+  const first = await ServerProcess.start(environment)
+  const { source } = (await clientOf(first.url, token).call('POST', '/v2/sources', { name: 'S', type: 'HTTP' })).json
+  const body = JSON.stringify({ ...event, type: undefined, writeKey: source.writeKey })
+  expect((await fetch(`${first.url}/v1/track`, { method: 'POST', body })).status).toBe(200)
+  expect(await first.stop()).toBe(0)
+  const file = join(folder.path, 'catalog.db')
+  using lock = new DatabaseSync(file)
+  lock.exec('BEGIN IMMEDIATE')
+
+  await using server = await ServerProcess.start(environment)
+  const { call } = clientOf(server.url, token)
+  expect((await call('POST', '/v2/admin/rebuild-catalog')).status).toBe(503)
+  lock.exec('ROLLBACK')
+  expect((await call('POST', '/v2/admin/rebuild-catalog')).status).toBe(202)
+  expect(existsSync(`${file}.damaged`)).toBe(false)
 })
 
 test('a purge removes what is known of a source, also of a deleted one, whose models stay until then', async () => {

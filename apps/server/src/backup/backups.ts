@@ -152,7 +152,7 @@ export class Backups {
       await copy('control.db')
       return {
         spans: await store.spans.all(),
-        logEnd: hasLog ? await log.closeNewest() : log.end(0),
+        logEnd: hasLog ? await log.closeNewest() : endOf(log),
       }
     })
     const files = hasLog ? await log.closedSegments(logEnd, signal) : []
@@ -201,6 +201,11 @@ export class Backups {
     const file = `backup-${seconds}Z.tar`
     return existsSync(join(this.#options.directory, file)) ? this.#newName(at + 1_000) : file
   }
+}
+
+/** One past the last record of any partition: all share one offset counter. */
+function endOf(log: SqliteEventLog): number {
+  return Math.max(...Array.from({ length: log.partitions }, (_, partition) => log.end(partition)))
 }
 
 /** Size of a database, including data that is not in its file yet. */

@@ -46,7 +46,7 @@ function linesOf({ dataFolder, manifest, redeliveries }: Restored, { stdout, env
   return [
     `${paint('green', 'restored')}  ${oneLine(dataFolder, 1_000)}  from a backup of ${made}`,
     ...(manifest.hasLog ? inLog(redeliveries, made) : [NO_LOG]),
-    `Users, roles and access tokens are those of ${made}: remove and revoke again what you did since.`,
+    `Users, roles and access tokens are those of ${made}: remove again what you removed since.`,
     '',
     `A backup does not contain the secret key: copy it to ${oneLine(join(dataFolder, 'secret.key'), 1_000)}, or set`,
     "MILLRACE_SECRET_KEY, before you start. It does not contain the command line's token either: set MILLRACE_TOKEN to yours.",

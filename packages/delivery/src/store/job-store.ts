@@ -22,6 +22,8 @@ export interface LogSelection {
   readonly outcomes: readonly string[]
   /** By partition: the job excludes events accepted from here on. */
   readonly ends: readonly number[]
+  /** By partition: the offsets between which events of the range may lie. Absent from jobs of earlier versions. */
+  readonly within?: readonly { readonly from: number; readonly to: number }[]
 }
 
 export interface NewJob {
@@ -159,6 +161,8 @@ export interface JobStore {
   takeEvents(taken: TakenEvents): Promise<number[]>
   /** Waits of a job over the log, by destination, ordered by place. */
   replayingEvents(of: JobPartitions): Promise<JourneyWrite[]>
+  /** Whether the job has replaying dead letters, or waits of events of the log. */
+  isUnderWay(of: JobPartitions): Promise<boolean>
   /** Reopens replaying dead letters that have no unfinished job, and deletes waits of replays that have none. */
   reopenForgotten(of: { partitions: readonly number[] }): Promise<void>
 }

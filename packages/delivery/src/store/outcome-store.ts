@@ -74,12 +74,16 @@ export interface OutcomeStore {
   }): Promise<void>
   /** Records a range unless it exists. */
   expireRange(range: RangeWrite): Promise<void>
-  /** Records ranges as discarded; the open and replaying dead letters and the waits of a scope in some partitions end. */
+  /**
+   * Records ranges as discarded; the open and replaying dead letters and the waits of a scope in some partitions end.
+   *
+   * @returns the number of open dead letters that ended.
+   */
   discard(request: {
     scope: Scope
     partitions: readonly number[]
     ranges: readonly RangeWrite[]
     reason: string
     at: number
-  }): Promise<void>
+  }): Promise<number>
 }

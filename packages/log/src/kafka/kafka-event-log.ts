@@ -1,4 +1,4 @@
-import { type EventRecord, eventCount } from '@millrace/protocol'
+import { type EventRecord, eventCount, refuseUnknownRules } from '@millrace/protocol'
 import type { Clock } from '@millrace/std'
 import type { Dedup, DuplicateMarks, RuledRecord, RulesRead } from '../dedup.ts'
 import type {
@@ -219,7 +219,9 @@ export class KafkaEventLog implements EventLog, LogWriter {
     const decoded: StoredRecord[] = []
     for (const record of records) {
       try {
-        decoded.push(recordOf(record))
+        const known = recordOf(record)
+        refuseUnknownRules(known.header)
+        decoded.push(known)
       } catch (error) {
         // A record of a later version: readers get what is before it, and then stop at it.
         if (decoded.length === 0) throw error

@@ -196,6 +196,17 @@ test('a record of a later version stops its reader, and is not passed over', asy
   expect([records.map(noteOf), next]).toEqual([['known'], 1])
 })
 
+test('so does a record under rules of a later version', async () => {
+  await using log = await openLog(kafka)
+  const { header, body } = testRecord('source-a', 'later')
+  await log.append(0, 'live', testRecord('source-a', 'known'))
+  await log.append(0, 'live', { header: { ...header, rules: header.rules + 1 }, body })
+  await log.readEnds()
+  await expect(log.read(0, 'live', 1, 1_000)).rejects.toThrow(`unknown enrichment rules ${header.rules + 1}`)
+  const { records, next } = await log.read(0, 'live', 0, 1_000_000)
+  expect([records.map(noteOf), next]).toEqual([['known'], 1])
+})
+
 /** Records in answers to fetches of this process, counted in the client's own notices. */
 async function fetchedRecords(work: () => Promise<void>): Promise<number> {
   let records = 0

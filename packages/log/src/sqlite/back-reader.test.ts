@@ -46,7 +46,7 @@ test('segments go on being closed while they are read back', async () => {
   expect(segmentFiles(directory).length).toBeGreaterThan(5)
 })
 
-test('what retention dropped is not found, and what was damaged is passed over without being touched', async () => {
+test('what retention dropped is not found; a search passes over a damaged segment, and a scan has it set aside', async () => {
   const directory = folders.create()
   await using log = await segments(directory, ['0', '1', '2', '3'])
   await log.retain(0, 1, 0)
@@ -55,8 +55,10 @@ test('what retention dropped is not found, and what was damaged is passed over w
   bytes.fill(0x55, 100)
   writeFileSync(damaged, bytes)
   expect((await readAllBack(log, 0, log.end(0))).map(noteOf)).toEqual(['3', '1'])
-  expect((await scanAll(log, 0, 0)).map(noteOf)).toEqual(['1', '3'])
   expect(segmentFiles(directory).slice(0, 3)).toEqual(['1.db', '2.db', '3.db'])
+  expect((await scanAll(log, 0, 0)).map(noteOf)).toEqual(['1', '3'])
+  expect(segmentFiles(directory).slice(0, 2)).toEqual(['1.db', '3.db'])
+  expect(log.damaged()).toEqual([{ from: 2, to: 3 }])
 })
 
 test('a record that fails its checksum is passed over alone', async () => {

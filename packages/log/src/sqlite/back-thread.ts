@@ -1,7 +1,7 @@
 import { workerData } from 'node:worker_threads'
 import { answerCalls, Transferred } from '@millrace/std/thread-calls'
 import type { FramedResult } from '../event-log.ts'
-import { BackReader } from './back-reader.ts'
+import { BackReader, type ScanResult } from './back-reader.ts'
 import type { BackCalls } from './calls.ts'
 
 /** A read-only thread for searches, so that they do not slow down appends and delivery. */
@@ -20,5 +20,5 @@ answerCalls<ThreadFunctions>({
 
 type ThreadFunctions = {
   readBack(request: Parameters<BackCalls['readBack']>[0]): Transferred<FramedResult>
-  scan(request: Parameters<BackCalls['scan']>[0]): Transferred<FramedResult>
+  scan(request: Parameters<BackCalls['scan']>[0]): Transferred<ScanResult>
 }

@@ -1,5 +1,6 @@
 import type { MessagePort } from 'node:worker_threads'
 import type { FramedResult, Offset, OffsetRange } from '../event-log.ts'
+import type { ScanResult } from './back-reader.ts'
 import type { CommitSpan } from './ring-frames.ts'
 import type { Commit, EncodedRecord } from './segments/commit.ts'
 import type { StreamNumber } from './segments/stream-number.ts'
@@ -44,7 +45,8 @@ export type LogCalls = {
   oldest(partition: number): { offset: Offset; acceptedAt: number } | undefined
   /** Reads the whole segment with this offset, and sets it aside if it is damaged. */
   inspect(offset: Offset): void
-  retain(request: { finishedBefore: Offset; keepMs: number; now: number }): void
+  /** Deletes one segment at most. @returns whether it did. */
+  retain(request: { finishedBefore: Offset; keepMs: number; now: number }): boolean
   sizeBytes(nothing: undefined): number
   closeNewest(nothing: undefined): Offset
   closedBefore(end: Offset): Offset[] | undefined
@@ -56,7 +58,7 @@ export type LogCalls = {
 /** Calls to the read-only thread for searches; its start data is the directory. */
 export type BackCalls = {
   readBack(request: { partition: number; before: Offset; maxBytes: number }): FramedResult
-  scan(request: { partition: number; from: Offset; maxBytes: number }): FramedResult
+  scan(request: { partition: number; from: Offset; maxBytes: number }): ScanResult
 }
 
 /** Notification of the thread: a segment was set aside. */

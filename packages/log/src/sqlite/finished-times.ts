@@ -17,13 +17,22 @@ export class FinishedTimes {
     this.#times = readTimes(this.#file)
   }
 
-  /** When the segment was finished; the first call stores `now`. */
+  /** When the segment was finished. The first call stores `now`, as does one that finds a time in the future: the clock was wrong. */
   since(first: Offset, now: number): number {
     const known = this.#times.get(first)
-    if (known !== undefined) return known
+    if (known !== undefined && known <= now) return known
     this.#times.set(first, now)
     this.#isChanged = true
     return now
+  }
+
+  /** Stores `now` for every segment that would have been finished before a time, when none was: the clock was wrong. */
+  correct(before: number, now: number): void {
+    for (const [first, at] of this.#times) {
+      if (at >= before) continue
+      this.#times.set(first, now)
+      this.#isChanged = true
+    }
   }
 
   forget(first: Offset): void {

@@ -65,7 +65,12 @@ export class GroupCommit {
   #lastCommitAt = Number.NEGATIVE_INFINITY
   #trouble: string | undefined
   #probeTimer: Timer | undefined
+  /** The running probe: each is an fsync, so all checks share it. */
+  #probing: Promise<void> | undefined
+  #lastProbeAt = Number.NEGATIVE_INFINITY
   #isClosed = false
+  /** Called when no append waits and no commit is under way. */
+  #onIdle: (() => void) | undefined
 
   constructor({ thread, ring, clock, onCommit }: GroupCommitOptions) {
     this.#thread = thread
@@ -106,10 +111,11 @@ export class GroupCommit {
     return trouble === undefined ? undefined : new LogUnavailableError(trouble)
   }
 
-  /** @throws LogUnavailableError unless a commit succeeded less than two seconds ago, or one succeeds now. */
+  /** @throws LogUnavailableError unless a commit succeeded less than two seconds ago, or one succeeds now. In trouble, the last probe answers for a second. */
   async check(): Promise<void> {
-    if (this.#trouble === undefined && this.#clock.monotonic() - this.#lastCommitAt < FRESH_MS) return
-    await this.#probe()
+    const now = this.#clock.monotonic()
+    if (this.#trouble === undefined && now - this.#lastCommitAt < FRESH_MS) return
+    if (this.#trouble === undefined || now - this.#lastProbeAt >= PROBE_INTERVAL_MS) await this.#probe()
     if (this.#trouble !== undefined) throw new LogUnavailableError(this.#trouble)
   }
 
@@ -123,7 +129,10 @@ export class GroupCommit {
   async close(): Promise<void> {
     this.#isClosed = true
     this.#probeTimer?.cancel()
-    while (this.#waiting.length > 0 || this.#commitsUnderWay > 0) await new Promise((resolve) => setImmediate(resolve))
+    if (this.#isIdle) return
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#onIdle = resolve
+    await promise
   }
 
   /**
@@ -142,7 +151,15 @@ export class GroupCommit {
   }
 
   #commitWaiting(): void {
-    while (this.#mayCommit()) void this.#commit(this.#takeWaiting())
+    while (this.#mayCommit()) {
+      void this.#commit(this.#takeWaiting()).then(() => {
+        if (this.#isIdle) this.#onIdle?.()
+      })
+    }
+  }
+
+  get #isIdle(): boolean {
+    return this.#waiting.length === 0 && this.#commitsUnderWay === 0
   }
 
   #mayCommit(): boolean {
@@ -213,7 +230,15 @@ export class GroupCommit {
     }, PROBE_INTERVAL_MS)
   }
 
-  async #probe(): Promise<void> {
+  #probe(): Promise<void> {
+    this.#probing ??= this.#callProbe().finally(() => {
+      this.#probing = undefined
+      this.#lastProbeAt = this.#clock.monotonic()
+    })
+    return this.#probing
+  }
+
+  async #callProbe(): Promise<void> {
     try {
       await this.#thread.call('probe', undefined)
       this.#lastCommitAt = this.#clock.monotonic()

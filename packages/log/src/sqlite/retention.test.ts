@@ -10,7 +10,8 @@ afterAll(() => folders[Symbol.dispose]())
 
 const HOUR = 3_600_000
 const KEEP = 168 * HOUR
-const START = Date.parse('2026-03-04T09:00:00.000Z')
+/** After the records were accepted. */
+const START = Date.parse('2026-03-04T10:00:00.000Z')
 
 const original = folders.create()
 beforeAll(async () => {
@@ -140,6 +141,25 @@ describe('retention', () => {
     }
     await clock.advance(KEEP)
     await using log = await open()
+    await log.retain(0, 4, KEEP)
+    expect(await notesIn(log)).toEqual([])
+  })
+
+  test.each([
+    ['in the future', START + 10 * KEEP],
+    ['long before the records were accepted', 3_600_000],
+  ])('counts from now on where the clock was wrong when a segment was finished: %s', async (_, noted) => {
+    const { directory, clock } = fourSegments()
+    {
+      await using log = await openLog(directory, { clock: new ManualClock(noted) })
+      await log.retain(0, 4, KEEP)
+    }
+    await using log = await openLog(directory, { clock })
+    await log.retain(0, 4, KEEP)
+    await clock.advance(KEEP - 1)
+    await log.retain(0, 4, KEEP)
+    expect(await notesIn(log)).toEqual(['0', '1', '2', '3'])
+    await clock.advance(KEEP)
     await log.retain(0, 4, KEEP)
     expect(await notesIn(log)).toEqual([])
   })

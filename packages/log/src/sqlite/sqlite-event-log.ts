@@ -185,7 +185,14 @@ export class SqliteEventLog implements EventLog, LogWriter {
     if (this.#isClosed) throw new LogUnavailableError('the log is closed')
     // As in `read`.
     const end = this.end(partition)
-    const { frames, next } = await this.#backThread.call('scan', { partition, from, maxBytes })
+    const { frames, next, damaged } = await this.#backThread.call('scan', { partition, from, maxBytes })
+    // The log thread finds the same damage, sets the segment aside, and tells of it.
+    for (const first of damaged) {
+      for (const stream of STREAMS) {
+        const range = { from: Math.max(from, first), maxBytes }
+        await this.#thread.call('read', { stream: streamNumber(partition, stream), ...range })
+      }
+    }
     return { frames, next: frames.length === 0 ? Math.max(from, end) : next }
   }
 
@@ -236,8 +243,8 @@ export class SqliteEventLog implements EventLog, LogWriter {
   async retain(partition: number, finished: Offset, keepMs: number): Promise<void> {
     this.#retainedUpTo[partition] = finished
     const finishedBefore = Math.min(this.#end, ...this.#retainedUpTo)
-    if (this.#clockJumps.hadOneLately() || this.#retentionHolds > 0) return
-    await this.#thread.call('retain', { finishedBefore, keepMs, now: this.#clock.now() })
+    const mayDelete = () => !this.#clockJumps.hadOneLately() && this.#retentionHolds === 0
+    while (mayDelete() && (await this.#thread.call('retain', { finishedBefore, keepMs, now: this.#clock.now() }))) {}
     this.#sizeBytes = await this.#thread.call('sizeBytes', undefined)
   }
 

@@ -1,5 +1,6 @@
 import { readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { afterAll, describe, expect, test } from 'vitest'
 import { testRecord } from '../conformance.ts'
 import { LogFolders, notesIn, openLog, segmentFiles } from './log-folders.ts'
@@ -33,6 +34,25 @@ describe('a start after a crash', () => {
     expect(await notesIn(log)).toEqual(all)
   })
 
+  test('reports the records that readers have passed and that damage in the WAL cut off, and keeps the damaged files', async () => {
+    const directory = await crashed()
+    const wal = join(directory, '0.db-wal')
+    const damaged = readFileSync(wal)
+    // In the frames of the later half of the commits.
+    damaged[Math.floor(damaged.length * 0.6)]! ^= 1
+    writeFileSync(wal, damaged)
+    let left: (string | undefined)[] = []
+    for (const run of [0, 1]) {
+      await using log = await openLog(directory, { notBefore: 9 })
+      left = (await notesIn(log)).filter((note) => note !== 'new')
+      expect(left.length).toBeGreaterThan(0)
+      expect(left).toEqual(all.slice(0, left.length))
+      expect(log.damaged()).toEqual([{ from: left.length, to: 9 }])
+      expect(await log.append(0, 'live', testRecord('source-a', 'new'))).toBe(9 + run)
+    }
+    expect(readFileSync(join(directory, `${left.length}.db-wal.damaged`))).toEqual(damaged)
+  })
+
   test('sets an open segment aside whose file is emptied, and keeps its WAL for a person to look at', async () => {
     const directory = await crashed()
     truncateSync(join(directory, '0.db'), 0)
@@ -43,20 +63,31 @@ describe('a start after a crash', () => {
     expect(statSync(join(directory, '0.db-wal.damaged')).size).toBeGreaterThan(10 * PAGE_BYTES)
   })
 
-  test('serves a segment that had been filled but not yet checkpointed', async () => {
+  /** A crash while a segment was about to be closed: a newer one is beside it. */
+  async function crashedWhileClosing(): Promise<string> {
     const directory = folders.create()
-    const source = await crashed()
-    const copy = folders.copy(source)
-    // A newer segment beside it makes it one that was about to be closed.
-    {
-      await using log = await openLog(directory, { notBefore: 10 })
-      await log.append(0, 'live', testRecord('source-a', '10'))
-      for (const ending of ['', '-wal']) {
-        writeFileSync(join(copy, `10.db${ending}`), readFileSync(join(directory, `10.db${ending}`)))
-      }
+    const copy = folders.copy(await crashed())
+    await using log = await openLog(directory, { notBefore: 10 })
+    await log.append(0, 'live', testRecord('source-a', '10'))
+    for (const ending of ['', '-wal']) {
+      writeFileSync(join(copy, `10.db${ending}`), readFileSync(join(directory, `10.db${ending}`)))
     }
-    await using log = await openLog(copy)
+    return copy
+  }
+
+  test('serves a segment that had been filled but not yet checkpointed', async () => {
+    await using log = await openLog(await crashedWhileClosing())
     expect(await notesIn(log)).toEqual([...all, '10'])
+  })
+
+  test.each([false, true])('waits for no checkpoint of such a segment; a source has a window: %s', async (hasDedup) => {
+    const directory = await crashedWhileClosing()
+    // The lock that a checkpoint holds until its end.
+    using checkpoint = new DatabaseSync(join(directory, '0.db'))
+    checkpoint.exec('BEGIN IMMEDIATE')
+    await using log = await openLog(directory, { hasDedup })
+    expect(await notesIn(log)).toEqual([...all, '10'])
+    checkpoint.exec('ROLLBACK')
   })
 
   test('finds a segment that was only just begun, at whatever point of it', async () => {

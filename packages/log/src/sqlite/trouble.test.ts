@@ -1,4 +1,7 @@
-import { renameSync, rmSync } from 'node:fs'
+import { renameSync, rmSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { setImmediate } from 'node:timers/promises'
 import { ManualClock } from '@millrace/std'
 import { afterAll, describe, expect, test } from 'vitest'
 import { testRecord } from '../conformance.ts'
@@ -91,4 +94,63 @@ test('a log that is closed finishes what was begun and refuses the rest', async 
   await closed
   await using again = await openLog(directory)
   expect(await notesIn(again)).toHaveLength(200)
+})
+
+test('checks of an idle log do not fill the disk; what is appended later survives a kill', async () => {
+  const directory = folders.create()
+  const clock = new ManualClock(0)
+  await using log = await openLog(directory, { clock })
+  for (let probe = 0; probe < 100; probe++) {
+    await clock.advance(2_000)
+    await log.check()
+  }
+  await log.retain(0, 0, 0)
+  expect(log.sizeBytes()).toBeLessThan(1_300_000)
+  await log.append(0, 'live', testRecord('source-a', 'first'))
+  await using killed = await openLog(folders.copy(directory))
+  expect([await notesIn(log), await notesIn(killed), killed.damaged()]).toEqual([['first'], ['first'], []])
+})
+
+test('concurrent checks share one write to the log', async () => {
+  const directory = folders.create()
+  const clock = new ManualClock(0)
+  await using log = await openLog(directory, { clock })
+  const sizeBytes = () => statSync(join(directory, '0.db-wal')).size
+  await log.check()
+  const before = sizeBytes()
+  await clock.advance(2_000)
+  await log.check()
+  const oneProbe = sizeBytes() - before
+  await clock.advance(2_000)
+  await Promise.all(Array.from({ length: 50 }, () => log.check()))
+  expect(sizeBytes() - before).toBe(2 * oneProbe)
+})
+
+test('in trouble the last check answers for a second', async () => {
+  const directory = folders.create()
+  const clock = new ManualClock(0)
+  await using log = await openLog(directory, { clock })
+  renameSync(directory, `${directory}-moved`)
+  await expect(log.check()).rejects.toEqual(unavailable)
+  renameSync(`${directory}-moved`, directory)
+  await clock.advance(999)
+  await expect(log.check()).rejects.toEqual(unavailable)
+  await clock.advance(1)
+  await log.check()
+})
+
+test('a log that is closed waits for a commit that hangs without using the processor', async () => {
+  const directory = folders.create()
+  const log = await openLog(directory)
+  using other = new DatabaseSync(join(directory, '0.db'))
+  other.exec('BEGIN IMMEDIATE')
+  const appended = log.append(0, 'live', testRecord('source-a', 'hangs'))
+  // The turn in which the commit begins.
+  await setImmediate()
+  const closed = log[Symbol.asyncDispose]()
+  await setImmediate()
+  expect(process.getActiveResourcesInfo()).not.toContain('Immediate')
+  other.exec('ROLLBACK')
+  expect(await appended).toBe(0)
+  await closed
 })

@@ -114,7 +114,7 @@ export class BacklogBudget {
   async #expire(destinationId: string, bytes: number): Promise<number> {
     const { shards, partitions, store, clock } = this.#options
     for (const shard of shards()) {
-      const count = await shard.expireWaiting({ destinationId, bytes })
+      const { count } = await shard.expireWaiting({ destinationId, bytes })
       if (count > 0) return count
     }
     const request = { destinationId, partitions: partitions(), bytes, reason: EXPIRY_REASON, at: clock.now() }

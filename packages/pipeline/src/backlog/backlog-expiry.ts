@@ -1,5 +1,5 @@
 import type { DeliveryStore, LaneEvent, RangeWrite } from '@millrace/delivery'
-import type { LogReader, OffsetRange, Tally } from '@millrace/log'
+import type { Offset, OffsetRange, Tally } from '@millrace/log'
 import type { Clock, Logger } from '@millrace/std'
 import type { DestinationDelivery } from '../delivery/destination-delivery.ts'
 import { BACKFILL, LIVE } from '../reading/partition-feed.ts'
@@ -10,7 +10,6 @@ export const EXPIRY_REASON = 'storage budget'
 const WRITE_AGAIN_MS = 1_000
 
 export interface ExpiryOptions {
-  readonly log: LogReader
   readonly store: Pick<DeliveryStore, 'outcomes' | 'flush'>
   readonly clock: Clock
   readonly logger: Logger
@@ -39,13 +38,19 @@ export class BacklogExpiry {
   /**
    * Resolves when the expiry is on disk. Call it for one destination at a time.
    *
-   * @returns the number of expired events; 0 if nothing can expire now.
+   * @param endOf only events before this offset of a partition expire.
+   * @returns the number of expired events, 0 if nothing can expire now, and about their stored bytes.
    */
-  async expire(delivery: DestinationDelivery, bytes: number): Promise<number> {
+  async expire(
+    delivery: DestinationDelivery,
+    bytes: number,
+    endOf: (partition: number) => Offset,
+  ): Promise<{ count: number; bytes: number }> {
     const { store } = this.#options
     for (const partition of delivery.feed.partitions) {
-      const before = await this.#placeBehind(delivery, partition, bytes)
-      if (before === undefined) continue
+      const place = await this.#placeBehind(delivery, partition, bytes, endOf(partition))
+      if (place === undefined) continue
+      const { before } = place
       const { cursors, events } = delivery.giveUpBefore(partition, before)
       const untaken = (from: number, to: number) => {
         const starts = cursors.map((cursor) => (cursor.offset < from ? { offset: from, index: 0 } : cursor))
@@ -62,9 +67,9 @@ export class BacklogExpiry {
       delivery.feed.skipped(partition)
       // Writes the position behind these events.
       await store.flush()
-      if (count > 0) return count
+      if (count > 0) return { count, bytes: place.bytes }
     }
-    return 0
+    return { count: 0, bytes: 0 }
   }
 
   /** Retries until it succeeds or the pipeline stops: nothing else records an outcome of the events that were given up. */
@@ -85,10 +90,16 @@ export class BacklogExpiry {
     }
   }
 
-  /** The place before which the given number of bytes waits, found by binary search; undefined if nothing waits. */
-  async #placeBehind(delivery: DestinationDelivery, partition: number, bytes: number): Promise<number | undefined> {
-    const { log } = this.#options
-    const end = log.end(partition)
+  /**
+   * The place before which the given number of bytes waits, found by binary search, with the bytes that wait before it; undefined
+   * if nothing waits before the end.
+   */
+  async #placeBehind(
+    delivery: DestinationDelivery,
+    partition: number,
+    bytes: number,
+    end: Offset,
+  ): Promise<{ before: Offset; bytes: number } | undefined> {
     const cursors = [LIVE, BACKFILL].map((stream) => delivery.feed.cursor(partition, stream))
     const takenUp = delivery.lane.waiting(partition)
     const bytesBefore = async (offset: number) => {
@@ -96,12 +107,13 @@ export class BacklogExpiry {
       for (const tally of (await delivery.untaken.between(partition, cursors, offset)).values()) sum += tally.bytes
       return sum
     }
-    let high = end
-    if ((await bytesBefore(end)) === 0) return undefined
+    let high = { before: end, bytes: await bytesBefore(end) }
+    if (high.bytes === 0) return undefined
     let low = Math.min(...cursors.map(({ offset }) => offset), lowest(takenUp))
-    while (high - low > 1) {
-      const middle = Math.floor((low + high) / 2)
-      if ((await bytesBefore(middle)) >= bytes) high = middle
+    while (high.before - low > 1) {
+      const middle = Math.floor((low + high.before) / 2)
+      const found = await bytesBefore(middle)
+      if (found >= bytes) high = { before: middle, bytes: found }
       else low = middle
     }
     return high

@@ -69,10 +69,9 @@ export class LogBudget {
     const unit = await log.oldestUnit(0)
     if (unit === undefined || (await readUpTo()).some((offset) => offset < unit.to)) return false
     let kept = 0
-    for (let partition = 0; partition < log.partitions; partition++) {
-      kept += await keepUnfinished(partition, unit)
-      await log.retain(partition, unit.to, 0)
-    }
+    for (let partition = 0; partition < log.partitions; partition++) kept += await keepUnfinished(partition, unit)
+    // Only now: the other partitions may have allowed the deletion before.
+    for (let partition = 0; partition < log.partitions; partition++) await log.retain(partition, unit.to, 0)
     // A backup, or a jump of the clock, may have suspended retention.
     if ((await log.oldestUnit(0))?.from === unit.from) return false
     logger.info({ ...unit, kept }, 'a segment was deleted early')

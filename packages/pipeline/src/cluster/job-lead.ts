@@ -67,10 +67,7 @@ export class JobLead {
   /** Owners note that a part is at its end when they have started its last event. */
   async #isOver(job: Job): Promise<boolean> {
     if (job.isDryRun || !job.parts.every(({ isAtEnd }) => isAtEnd)) return false
-    const { jobs } = this.#options.store
-    const of = { jobId: job.id, partitions: this.#partitions }
-    const underWay = job.over.origin === 'log' ? await jobs.replayingEvents(of) : await jobs.replayingLetters(of)
-    return underWay.length === 0
+    return !(await this.#options.store.jobs.isUnderWay({ jobId: job.id, partitions: this.#partitions }))
   }
 
   async #end({ id }: Job): Promise<void> {

@@ -61,12 +61,10 @@ export class RemovalRecords {
     }
   }
 
-  async #record({ scope, reason, ranges, count: waiting }: Removed): Promise<void> {
+  async #record({ scope, reason, ranges, count }: Removed): Promise<void> {
     const { store, clock, metrics } = this.#options
     const at = clock.now()
     const { destinationId, sourceId = null } = scope
-    const count = waiting + (await store.deadLetters.countOpen(scope))
-    // Even if the count is zero, dead letters may be on their way into a lane.
     const rows = (count === 0 ? [] : ranges).map((range) => ({
       ...range,
       destinationId,
@@ -76,8 +74,15 @@ export class RemovalRecords {
       count,
       at,
     }))
-    await store.outcomes.discard({ scope, partitions: this.#options.partitions(), ranges: rows, reason, at })
-    if (count > 0) metrics.outcome(destinationId, 'discarded', count)
+    // Other owners discard the dead letters of their partitions.
+    const letters = await store.outcomes.discard({
+      scope,
+      partitions: this.#options.partitions(),
+      ranges: rows,
+      reason,
+      at,
+    })
+    if (count + letters > 0) metrics.outcome(destinationId, 'discarded', count + letters)
   }
 }
 

@@ -108,8 +108,16 @@ export interface Shard {
   waitingShares(): Promise<WaitingShare[]>
   /** Stored bytes of waiting events; each event counts once, however many destinations it waits for. */
   waitingBytes(): Promise<number>
-  /** Gives up the oldest waiting events. @returns their number; 0 if none can be given up now. */
-  expireWaiting(request: { readonly destinationId: string; readonly bytes: number }): Promise<number>
+  /**
+   * Gives up the oldest waiting events. `isKept`: only events whose records are in the backlog, not in the log alone.
+   *
+   * @returns their number, 0 if none can be given up now, and about their stored bytes.
+   */
+  expireWaiting(request: {
+    readonly destinationId: string
+    readonly bytes: number
+    readonly isKept?: boolean
+  }): Promise<{ count: number; bytes: number }>
 
   /**
    * Starts events of a replay of the log.

@@ -49,6 +49,7 @@ test('several are discarded by id or by filter, and the job tells how many', asy
     filtered: 0,
     deadLettered: 0,
     discarded: 2,
+    damaged: false,
     sourceIds: [],
     destinationIds: ['d2'],
     from: null,

@@ -2,7 +2,7 @@ import type { Job } from '@millrace/delivery'
 import { formatTime } from '@millrace/protocol'
 
 /** A job as its routes show it. @see contracts/delivery.md §7 [D620] */
-export function jobJson(job: Job) {
+export function jobJson(job: Job, isDamaged: boolean) {
   return {
     id: job.id,
     origin: job.over.origin,
@@ -15,6 +15,7 @@ export function jobJson(job: Job) {
     filtered: job.filtered,
     deadLettered: job.deadLettered,
     discarded: job.discarded,
+    damaged: isDamaged,
     destinationIds: [...new Set(job.parts.map(({ destinationId }) => destinationId))],
     ...rangeOf(job),
     rateEventsPerSecond: job.ratePerSecond,

@@ -39,6 +39,10 @@ const REPLAY_SHOWN = named(
       description: 'Events that failed; replayed dead letters are open again.',
     }),
     discarded: count,
+    damaged: Type.Boolean({
+      description:
+        'Whether the log has lost a part of the range to damage. Its events are neither counted nor replayed.',
+    }),
     sourceIds: Type.Array(Type.String()),
     destinationIds: Type.Array(Id),
     from: timeOrNull,
@@ -63,6 +67,7 @@ const replay = {
   filtered: 0,
   deadLettered: 2,
   discarded: 0,
+  damaged: false,
   sourceIds: [SOURCE],
   destinationIds: [DESTINATION],
   from: '2026-03-03T00:00:00.000Z',

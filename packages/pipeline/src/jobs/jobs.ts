@@ -100,16 +100,21 @@ export class Jobs {
     const ends = Array.from({ length: log.partitions }, (_, partition) => log.end(partition))
     const partitions = new Set(selection.sourceIds.flatMap((sourceId) => partitionsOf(sourceId)))
     const starts: number[][] = []
+    const within: { from: number; to: number }[] = []
     for (const [partition, end] of ends.entries()) {
       const start = partitions.has(partition) ? await scan.start(partition, selection.from) : { offset: end, index: 0 }
       starts.push([start.offset, start.index])
+      within.push({
+        from: start.offset,
+        to: partitions.has(partition) ? await scan.stop(partition, selection.to) : end,
+      })
     }
     const at = clock.now()
     const job = await store.jobs.createOfLog({
       id: this.#newId(at),
       isDryRun,
       ratePerSecond,
-      selection: { ...selection, ends },
+      selection: { ...selection, ends, within },
       destinationIds,
       starts,
       createdBy,
@@ -212,6 +217,15 @@ export class Jobs {
   /** @returns undefined if the id is unknown. */
   get(id: string): Promise<Job | undefined> {
     return this.#options.store.jobs.get(id)
+  }
+
+  /** Whether the log has lost a part of its range to damage, as far as is known now. */
+  isDamaged({ over }: Job): boolean {
+    const { log } = this.#options
+    if (over.origin !== 'log' || over.selection.within === undefined) return false
+    return over.selection.within.some(({ from, to }, partition) =>
+      log.damaged(partition).some((range) => range.from < to && from < range.to),
+    )
   }
 
   list(limit: number, before: number | null): Promise<{ jobs: Job[]; next: number | null }> {

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { SqliteEventLog } from '@millrace/log'
@@ -104,6 +104,31 @@ test('a replay holds what it still needs in the log', async () => {
   await run.advance(4 * HOUR)
   const oldest = await log.oldest(0)
   expect(oldest?.acceptedAt).not.toBe(START)
+})
+
+test('a replay says that the log has lost a part of its range, and a replay of another range does not', async () => {
+  const clock = new ManualClock(START)
+  const directory = path.join(folder, 'damaged')
+  const log = await SqliteEventLog.open({ directory, clock, segmentMs: 0, cacheBytes: 0 })
+  const { run } = await PipelineUnderTest.withSink(200, { clock, log })
+  await using _ = run
+  await run.send(...tracks(3, () => '', 'early'))
+  await run.advance(2 * HOUR)
+  // So many records that none of them is near the damage and the early ones.
+  await Promise.all(Array.from({ length: 200 }, (_, n) => run.accept([track(`middle-${n}`)])))
+  await run.advance(2 * HOUR)
+  const lost = await run.accept([track('lost')])
+  await run.advance(2 * HOUR)
+  await run.send(track('last'))
+  writeFileSync(path.join(directory, `${lost}.db`), Buffer.alloc(20_000, 0x55))
+  const other = run.own(await Sink.start())
+  await run.change('d2', { config: { webhookUrl: other.url } })
+  const routes = new RoutesUnderTest(run)
+  const whole = await routes.replayLog({ ...RANGE, rateEventsPerSecond: 1_000 })
+  await run.advance(10 * SECOND)
+  expect(await routes.replay(whole.id)).toMatchObject({ state: 'done', matched: 204, delivered: 204, damaged: true })
+  const early = await routes.replayLog({ ...RANGE, to: time(START + HOUR), dryRun: true })
+  expect(early).toMatchObject({ matched: 3, damaged: false })
 })
 
 test('a young installation is replayed from its beginning, whatever time the range begins at', async () => {

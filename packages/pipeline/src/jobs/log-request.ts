@@ -11,7 +11,7 @@ const MEMBERS = ['sourceIds', 'destinationIds', 'from', 'to', 'filter', 'rateEve
 const FILTERS = ['types', 'events', 'userIds', 'messageIds', 'outcomes'] as const
 
 /** The request for a replay of the log. */
-export interface LogRequest extends Omit<LogSelection, 'ends'> {
+export interface LogRequest extends Omit<LogSelection, 'ends' | 'within'> {
   readonly destinationIds: readonly string[]
   readonly isDryRun: boolean
   /** Absent: the default rate. */

@@ -104,6 +104,12 @@ export class LogScan {
     return { offset: low, index: 0 }
   }
 
+  /** The offset in a partition after the last event accepted before a time, or some after it. */
+  async stop(partition: number, to: number): Promise<number> {
+    const { offset } = await this.start(partition, to + 2 * CLOCK_MARGIN_MS)
+    return Math.min(this.#log.end(partition), offset + NEAR_OFFSETS)
+  }
+
   /** Ends the thread; the next search restarts it. */
   rest(): Promise<void> {
     return this.#thread.rest()

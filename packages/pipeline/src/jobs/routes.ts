@@ -1,3 +1,4 @@
+import type { Job } from '@millrace/delivery'
 import { ApiError, limitOf, nextPath, type Query, rowBefore, rowCursor } from '@millrace/openapi'
 import type { JsonObject } from '@millrace/protocol'
 import type { FastifyInstance, FastifyPluginAsync, FastifyRequest } from 'fastify'
@@ -66,6 +67,7 @@ function letterRoutes(app: FastifyInstance, jobs: Jobs): void {
 
 /** Replays of the log, and the state of all jobs. */
 function replayRoutes(app: FastifyInstance, jobs: Jobs): void {
+  const shown = (job: Job) => jobJson(job, jobs.isDamaged(job))
   const replayLog = { action: 'create', kind: 'replay' } as const
   app.post(
     '/replays',
@@ -77,7 +79,7 @@ function replayRoutes(app: FastifyInstance, jobs: Jobs): void {
         const diff = Object.entries(body).map(([name, value]) => ({ path: `/${name}`, from: null, to: value }))
         request.audit({ ...replayLog, resourceId: job.id, diff })
       }
-      return reply.code(202).send({ replay: jobJson(job) })
+      return reply.code(202).send({ replay: shown(job) })
     },
   )
 
@@ -88,7 +90,7 @@ function replayRoutes(app: FastifyInstance, jobs: Jobs): void {
     const { jobs: page, next } = await jobs.list(limit, before)
     const cursor = rowCursor(CURSOR, next)
     const total = before === null && next === null ? page.length : null
-    return { replays: page.map(jobJson), paging: { total, next: nextPath('/v2/replays', query, cursor) } }
+    return { replays: page.map(shown), paging: { total, next: nextPath('/v2/replays', query, cursor) } }
   })
 
   for (const action of ['pause', 'resume', 'cancel'] as const) {
@@ -100,7 +102,7 @@ function replayRoutes(app: FastifyInstance, jobs: Jobs): void {
         const id = idOf(request)
         const job = await jobs[action](id)
         request.audit({ ...audited, resourceId: id, diff: [] })
-        return { replay: jobJson(job) }
+        return { replay: shown(job) }
       },
     )
   }
@@ -109,7 +111,7 @@ function replayRoutes(app: FastifyInstance, jobs: Jobs): void {
     const id = idOf(request)
     const job = await jobs.get(id)
     if (job === undefined) throw new ApiError('not_found', `Replay with id ${id} not found`)
-    return { replay: jobJson(job) }
+    return { replay: shown(job) }
   })
 }
 

@@ -126,7 +126,7 @@ export class RemoteShard implements Shard {
     return this.#thread.call('waitingBytes', undefined)
   }
 
-  expireWaiting(request: Parameters<Shard['expireWaiting']>[0]): Promise<number> {
+  expireWaiting(request: Parameters<Shard['expireWaiting']>[0]): ReturnType<Shard['expireWaiting']> {
     return this.#thread.call('expireWaiting', request)
   }
 

@@ -2,7 +2,7 @@ import { type Clock, type Logger, ThreadCalls, type Timer } from '@millrace/std'
 import type { CatalogLimits } from '../limits.ts'
 import type { CatalogSource } from '../observe/model.ts'
 import type { CatalogQuestion, CatalogStatus } from '../schema-catalog.ts'
-import { type CatalogCalls, CatalogUnavailableError } from '../thread/calls.ts'
+import { type CatalogCalls, CatalogOutcomeUnknownError, CatalogUnavailableError } from '../thread/calls.ts'
 import { removeScratch } from './catalog-file.ts'
 import { CatalogFollower } from './catalog-follower.ts'
 import type { CopyCalls, CopyThreadData } from './copy-calls.ts'
@@ -188,26 +188,35 @@ export class CatalogCopy {
     return this.#unsent
   }
 
-  /** @returns whether something was known of the source of a purge. @throws CatalogUnavailableError: nothing was done. */
+  /**
+   * @returns whether something was known of the source of a purge.
+   * @throws CatalogOutcomeUnknownError, or CatalogUnavailableError: nothing was done.
+   */
   async #request(kind: 'purge' | 'rebuild', source: string | null): Promise<boolean> {
     const { stored, clock, requestMs = REQUEST_MS } = this.#options
-    try {
-      const id = await stored.request(kind, source)
-      let progress = await stored.progress(id)
-      let signAt = clock.monotonic()
-      while (progress.outcome === null) {
-        const isOver = this.#isClosed || clock.monotonic() >= signAt + requestMs
-        const isGone = progress.workedAt === undefined || (isOver && (await stored.withdraw(id)))
-        if (isGone) throw new Error('no process counts for the schema catalog now')
-        if (!isOver) await this.#nextTurn()
-        const { workedAt } = progress
-        progress = await stored.progress(id)
+    const id = await stored.request(kind, source).catch((error: Error) => {
+      throw new CatalogUnavailableError(error.message, { cause: error })
+    })
+    let workedAt: string | undefined
+    let signAt = clock.monotonic()
+    const isOver = () => this.#isClosed || clock.monotonic() >= signAt + requestMs
+    for (;;) {
+      try {
+        const progress = await stored.progress(id)
+        if (progress.outcome !== null) {
+          await stored.forget(id).catch(() => {})
+          return progress.outcome !== 'unknown'
+        }
         if (progress.workedAt !== workedAt) signAt = clock.monotonic()
+        workedAt = progress.workedAt
+        if (workedAt === undefined || (isOver() && (await stored.withdraw(id)))) break
+      } catch (error) {
+        // The holder may carry it out meanwhile.
+        if (isOver()) throw new CatalogOutcomeUnknownError((error as Error).message, { cause: error })
       }
-      return progress.outcome !== 'unknown'
-    } catch (error) {
-      throw new CatalogUnavailableError((error as Error).message, { cause: error })
+      if (!isOver()) await this.#nextTurn()
     }
+    throw new CatalogUnavailableError('no process counts for the schema catalog now')
   }
 
   /** @returns whether it became true in time. */

@@ -40,6 +40,8 @@ export interface CountedPlace {
 
 export interface BegunCatalog {
   readonly places: readonly CountedPlace[]
+  /** Whether a removal `migration` is due. */
+  readonly isOutdated: boolean
   /** As `configure` returns. */
   readonly mustNarrow: boolean
 }
@@ -50,7 +52,7 @@ export type Removal =
   /** Of the sources of the last `configure`. */
   | { readonly kind: 'narrow' }
   | { readonly kind: 'rebuild' }
-  /** Removes nothing. */
+  /** Removes what an earlier version left and this one does not keep. */
   | { readonly kind: 'migration' }
 
 /** The functions of the thread that counts for the cluster. */

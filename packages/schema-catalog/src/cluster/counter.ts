@@ -57,9 +57,9 @@ export class Counter {
     const kept = isFresh ? undefined : await thread.call('open', undefined).catch(() => undefined)
     follower.moved(kept?.change)
     const { answered } = await follower.catchUp()
-    const { places, mustNarrow } = await thread.call('begin', sources)
+    const { places, isOutdated, mustNarrow } = await thread.call('begin', sources)
     const counter = new Counter(options, lease, new Uncounted(log, places), answered, await stored.sizeOfChanges())
-    if (follower.isMigrated) await counter.remove({ kind: 'migration' })
+    if (follower.isMigrated || isOutdated) await counter.remove({ kind: 'migration' })
     if (mustNarrow) await counter.remove({ kind: 'narrow' })
     await stored.tidy(lease)
     for (const { partition, position } of places) {

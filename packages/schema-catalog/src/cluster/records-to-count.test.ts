@@ -1,3 +1,4 @@
+import { ENRICHMENT_RULES } from '@millrace/protocol'
 import { expect, test } from 'vitest'
 import type { CatalogRecord } from '../thread/catalog-log.ts'
 import type { PartToCount } from './counter-calls.ts'
@@ -13,7 +14,7 @@ const part: PartToCount = {
 }
 
 test('records are counted as far as their owner has decided, with the duplicates that it found', () => {
-  const { records, next, trouble } = recordsToCount(part, () => [10, 12, 13, 14, 15].map(recordAt))
+  const { records, next, trouble } = recordsToCount(part, () => [10, 12, 13, 14, 15].map((offset) => recordAt(offset)))
   expect(records.map(({ offset, duplicates }) => [offset, duplicates && [...duplicates]])).toEqual([
     [10, undefined],
     [12, [0, 2]],
@@ -24,7 +25,7 @@ test('records are counted as far as their owner has decided, with the duplicates
 
 test('a record that cannot be read is never passed over', () => {
   function* unreadable(after: readonly number[]) {
-    yield* after.map(recordAt)
+    yield* after.map((offset) => recordAt(offset))
     throw new Error('record format 9')
   }
   const some = recordsToCount(part, () => unreadable([10, 11]))
@@ -33,6 +34,11 @@ test('a record that cannot be read is never passed over', () => {
   expect([none.records.length, none.next, none.trouble]).toEqual([0, 10, 'record format 9'])
 })
 
-function recordAt(offset: number): CatalogRecord {
-  return { offset } as CatalogRecord
+test('a record under rules of a later version is never passed over', () => {
+  const { records, next, trouble } = recordsToCount(part, () => [recordAt(10), recordAt(11, ENRICHMENT_RULES + 1)])
+  expect([records.length, next, trouble]).toEqual([1, 11, `unknown enrichment rules ${ENRICHMENT_RULES + 1}`])
+})
+
+function recordAt(offset: number, rules = ENRICHMENT_RULES): CatalogRecord {
+  return { offset, header: { rules } } as CatalogRecord
 }

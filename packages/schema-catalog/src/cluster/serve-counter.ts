@@ -44,7 +44,7 @@ export function serveCounter(
         counting().restart()
         break
       case 'migration':
-        counting().commit()
+        counting().renew()
         break
     }
   }
@@ -71,6 +71,7 @@ export function serveCounter(
       narrowed = catalog.note(sources)
       return {
         places: places.map(({ partition, position }) => ({ partition, position })),
+        isOutdated: catalog.isOutdated,
         mustNarrow: narrowed.length > 0,
       }
     },

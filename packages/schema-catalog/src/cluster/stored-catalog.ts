@@ -162,14 +162,16 @@ export class StoredCatalog {
     return row!.id
   }
 
-  /** What became of a request. One with an outcome is removed with this call. */
+  /** What became of a request. */
   async progress(id: number): Promise<RemovalProgress> {
-    const [row] = await this.#pool.query<RemovalProgress & Record<string, unknown>>(
-      `WITH ended AS (DELETE FROM catalog_request WHERE id = $1 AND outcome IS NOT NULL)
-       SELECT outcome, at::text AS "workedAt" FROM catalog_request WHERE id = $1`,
-      [id],
-    )
+    const sql = 'SELECT outcome, at::text AS "workedAt" FROM catalog_request WHERE id = $1'
+    const [row] = await this.#pool.query<RemovalProgress & Record<string, unknown>>(sql, [id])
     return row ?? { outcome: null, workedAt: undefined }
+  }
+
+  /** Removes a request whose outcome is known. Without this call it is removed after some minutes. */
+  async forget(id: number): Promise<void> {
+    await this.#pool.query('DELETE FROM catalog_request WHERE id = $1', [id])
   }
 
   /** Takes a request back. @returns false if it has an outcome. */

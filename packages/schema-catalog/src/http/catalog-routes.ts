@@ -1,6 +1,7 @@
 import { ApiError, closed, Id, oneOf, type RouteDescription, refusals } from '@millrace/openapi'
 import type { FastifyPluginAsync } from 'fastify'
 import type { SchemaCatalog } from '../schema-catalog.ts'
+import { CatalogOutcomeUnknownError } from '../thread/calls.ts'
 
 const SOURCE_ID = '3iidO0kXIpgrmam9JhPLS2gpoVe'
 
@@ -40,9 +41,10 @@ export function catalogRoutes(catalog: Pick<SchemaCatalog, 'ask' | 'rebuild'>): 
       { config: { role: 'admin', audited: { action: 'delete', kind: 'catalog' }, describe: PURGE_IN_WORDS } },
       async (request, reply) => {
         const { id } = request.params as { id: string }
-        const wasKnown = await catalog.ask('purge', id).catch(refuse)
+        const audit = () => request.audit({ action: 'delete', kind: 'catalog', resourceId: id, diff: [] })
+        const wasKnown = await catalog.ask('purge', id).catch((error) => refuse(error, audit))
         if (!wasKnown) throw new ApiError('not_found', `Source with id ${id} not found`)
-        request.audit({ action: 'delete', kind: 'catalog', resourceId: id, diff: [] })
+        audit()
         return reply.code(204).send()
       },
     )
@@ -57,14 +59,18 @@ export function catalogRoutes(catalog: Pick<SchemaCatalog, 'ask' | 'rebuild'>): 
         },
       },
       async (request, reply) => {
-        await catalog.rebuild().catch(refuse)
-        request.audit({ action: 'update', kind: 'catalog', resourceId: null, diff: [] })
+        const audit = () => request.audit({ action: 'update', kind: 'catalog', resourceId: null, diff: [] })
+        await catalog.rebuild().catch((error) => refuse(error, audit))
+        audit()
         return reply.code(202).send({ rebuild: { state: 'running' } })
       },
     )
   }
 }
 
-function refuse(): never {
-  throw new ApiError('unavailable', 'Service unavailable')
+/** @param audit what may be done after all. */
+function refuse(error: Error, audit: () => void): never {
+  if (!(error instanceof CatalogOutcomeUnknownError)) throw new ApiError('unavailable', 'Service unavailable')
+  audit()
+  throw new ApiError('unavailable', 'Service unavailable: the request may be carried out all the same')
 }

@@ -60,7 +60,7 @@ export class SchemaRoutes {
   }
 
   async #lookUp(
-    path: SchemaPath,
+    path: Exclude<SchemaPath, { kind: 'unknown' | 'unreadable' }>,
     query: URLSearchParams,
     request: IncomingMessage,
     response: ServerResponse,
@@ -105,6 +105,9 @@ export class SchemaRoutes {
         const text = await catalog.ask('missingKeys', path.id)
         return sendFound(request, response, text, `No SchemaVersion found for given VersionID : ${shown(path.id)}`)
       }
+      default:
+        path satisfies never
+        throw new Error('a path below /schemas/ has no answer')
     }
   }
 
@@ -180,11 +183,19 @@ async function sendList(
       separator = ','
     }
     if (next === undefined) break
-    if (!isRead) await Promise.race([once(response, 'drain'), once(response, 'close')])
+    if (!isRead) await drainOrClose(response)
     if (response.destroyed) return
     page = await next
   }
   response.end(separator === '[' ? '[]' : ']')
+}
+
+/** Leaves no listener behind: a list has any number of pages. */
+async function drainOrClose(response: ServerResponse): Promise<void> {
+  const end = new AbortController()
+  const { signal } = end
+  await Promise.race([once(response, 'drain', { signal }), once(response, 'close', { signal })])
+  end.abort()
 }
 
 function sendFound(request: IncomingMessage, response: ServerResponse, text: string | undefined, missing: string) {

@@ -31,11 +31,11 @@ export class CatalogState {
     this.limits = limits
   }
 
-  /** A source of which nothing is known yet counts like any other, with everything kept. */
+  /** A source of which nothing is known yet counts like any other, with everything kept unless settings were lost. */
   source(id: string): SourceState {
     let source = this.#sources.get(id)
     if (source === undefined) {
-      source = this.#rows.readSource(id) ?? this.#rows.addSource({ id, writeKey: '', samples: 'full', hasValues: true })
+      source = this.#rows.readSource(id) ?? this.#rows.addUnknownSource(id)
       this.#sources.set(id, source)
     }
     return source
@@ -91,6 +91,11 @@ export class CatalogState {
       this.#owners.set(version, model)
     }
     return version
+  }
+
+  /** The keys of a version, in the order in which its values are counted. */
+  keysOf(version: Version): readonly TypedKey[] {
+    return this.#rows.keysOf(version)
   }
 
   /** The values of a version, in memory. */

@@ -55,20 +55,20 @@ function typeName(value: string | number | boolean | null): TypeName {
   }
 }
 
-/** Orders paths by their bytes in UTF-8, which is not the order of UTF-16 where there are surrogates. */
-export function byBytes(a: string, b: string): number {
-  if (a === b) return 0
-  const length = Math.min(a.length, b.length)
-  for (let i = 0; i < length; i++) {
-    const x = a.charCodeAt(i)
-    const y = b.charCodeAt(i)
-    if (x === y) continue
-    if (isSurrogate(x) !== isSurrogate(y)) return isSurrogate(x) ? 1 : -1
-    return x - y
-  }
-  return a.length - b.length
+/** Different paths, in the order of their bytes in UTF-8. The engine's own sort is many times as fast as one with our comparison. */
+export function inByteOrder(paths: Iterable<string>): string[] {
+  const byOrder = new Map(Array.from(paths, (path) => [inOrderOfUtf8(path), path]))
+  return [...byOrder.keys()].sort().map((order) => byOrder.get(order)!)
 }
 
-function isSurrogate(unit: number): boolean {
-  return unit >= 0xd800 && unit <= 0xdfff
+/** A text whose units compare as its bytes in UTF-8 do: surrogates, of what takes four bytes, are the highest units. */
+function inOrderOfUtf8(path: string): string {
+  if (!/[\ud800-\uffff]/.test(path)) return path
+  const units = new Uint16Array(path.length)
+  for (let i = 0; i < path.length; i++) {
+    const unit = path.charCodeAt(i)
+    if (unit < 0xd800) units[i] = unit
+    else units[i] = unit < 0xe000 ? unit + 0x2000 : unit - 0x800
+  }
+  return Buffer.from(units.buffer).toString('utf16le')
 }

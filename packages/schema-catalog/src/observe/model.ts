@@ -8,10 +8,8 @@ import type { Version } from './version.ts'
 export interface EventPlan {
   /** Undefined: it only counts in the model. */
   readonly version: Version | undefined
-  /** For each leaf the number of its key in the version, or -1 where its value is not counted. */
+  /** For each leaf the number of its key in the version or, without one, in `rest`; -1 where it does not count. */
   readonly cells: Int32Array
-  /** Keys that count for a model without a version, each with the leaf that has its value; -1 where there is none. */
-  readonly unversioned: readonly (readonly [path: string, leaf: number])[]
   readonly cutKeys: number
   readonly cutPaths: number
 }

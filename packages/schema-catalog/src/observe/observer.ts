@@ -3,10 +3,10 @@ import { eventName, type JsonObject, type StoredEvent } from '@millrace/protocol
 import type { CatalogDatabase } from '../store/catalog-database.ts'
 import { SAMPLE_BYTES } from '../store/stored-bytes.ts'
 import type { CatalogState } from './catalog-state.ts'
-import { byBytes, flatten } from './flatten.ts'
+import { flatten, inByteOrder } from './flatten.ts'
 import type { EventPlan, Model, SourceState } from './model.ts'
 import { foldSeed, masked, samplePriority } from './samples.ts'
-import type { TypedKey } from './typed-keys.ts'
+import { formatKeys, type TypedKey } from './typed-keys.ts'
 import type { HashSeed } from './value-hash.ts'
 import type { Version } from './version.ts'
 
@@ -14,6 +14,8 @@ const MAX_IDENTIFIER = 1_024
 const CUT_IDENTIFIER = 1_007
 /** Models of which it is known that a cut was told; of the earliest of more than these it is told again. */
 const MAX_TOLD = 100_000
+/** Of a plan, beside its cells, about. */
+const PLAN_BYTES = 400
 
 /** What the observer needs of the header of a record. */
 export interface ObservedBatch {
@@ -70,7 +72,7 @@ export class Observer {
     let plan = shapes.recognise(event)
     if (plan === undefined) {
       plan = this.#planFor(model, event)
-      shapes.learn(event, plan)
+      shapes.learn(event, plan, PLAN_BYTES + plan.cells.byteLength)
     }
     const { version } = plan
     model.usedAt = this.#record
@@ -117,17 +119,19 @@ export class Observer {
     if (values.isOverBound) this.#cut(model, 'values', values.reduce())
   }
 
-  #countUnversioned(model: Model, { unversioned }: EventPlan): void {
+  #countUnversioned(model: Model, { cells }: EventPlan): void {
     model.unversioned++
     this.#cut(model, 'unversionedEvents', 1)
     const rest = this.#state.rest(model)
-    const { leaves } = model.shapes
+    const { leaves, leafCount } = model.shapes
     const { frequentPer } = this.#state.limits
     model.isRestChanged = true
-    for (const [path, leaf] of unversioned) {
-      const key = rest.count(path)
+    for (let i = 0; i < leafCount; i++) {
+      const key = cells[i]!
+      if (key < 0) continue
+      rest.count(key)
       if (!this.#source.hasValues) continue
-      if (!rest.observe(key, leaves[leaf]!, this.#seed, frequentPer, this.#mayGrow)) this.#cut(model, 'values', 1)
+      if (!rest.observe(key, leaves[i]!, this.#seed, frequentPer, this.#mayGrow)) this.#cut(model, 'values', 1)
     }
     if (rest.values.isOverBound) this.#cut(model, 'values', rest.values.reduce())
   }
@@ -155,10 +159,9 @@ export class Observer {
     const leaves = flatten(event, this.#state.limits)
     const firstAt = new Map<string, number>()
     for (const [at, leaf] of leaves.entries()) if (leaf !== null && !firstAt.has(leaf.path)) firstAt.set(leaf.path, at)
-    const sorted = [...firstAt.keys()].sort(byBytes)
     let room = keysPerModel - model.keys.size
     const kept = new Set<string>()
-    for (const path of sorted.slice(0, keysPerEvent)) {
+    for (const path of inByteOrder(firstAt.keys()).slice(0, keysPerEvent)) {
       if (!model.keys.has(path) && --room < 0) continue
       kept.add(path)
     }
@@ -167,18 +170,19 @@ export class Observer {
       .filter(([path]) => kept.has(path))
       .map(([path, at]): TypedKey => [path, leaves[at]!.type])
     for (const [path, type] of keys) addKey(model, path, type)
-    const shape = hash('sha256', JSON.stringify(keys.toSorted(([a], [b]) => byBytes(a, b)).flat()), 'buffer')
+    const inOrder = Array.from(kept, (path): TypedKey => [path, leaves[firstAt.get(path)!]!.type])
+    const shape = hash('sha256', formatKeys(inOrder), 'buffer')
     const version = this.#state.version(model, shape, keys, this.#acceptedAt)
     if (version === undefined) this.#cut(model, 'versions', 1)
     const cells = new Int32Array(leaves.length).fill(-1)
-    const unversioned: [string, number][] = []
-    for (const [number, [path, type]] of keys.entries()) {
+    // The version has the order of the document that made it, which may be another one.
+    const numbered = version === undefined ? keys : this.#state.keysOf(version)
+    for (const [number, [path, type]] of numbered.entries()) {
       if (type === 'unknown') continue
-      cells[firstAt.get(path)!] = number
-      if (version === undefined) unversioned.push([path, firstAt.get(path)!])
+      cells[firstAt.get(path)!] = version === undefined ? this.#state.rest(model).numberOf(path) : number
     }
     const cutPaths = leaves.filter((leaf) => leaf === null).length
-    return { version, cells, unversioned, cutKeys: firstAt.size - keys.length, cutPaths }
+    return { version, cells, cutKeys: firstAt.size - keys.length, cutPaths }
   }
 
   #countCuts(model: Model, { cutKeys, cutPaths }: EventPlan): void {

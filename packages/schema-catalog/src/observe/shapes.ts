@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from '@millrace/protocol'
+import { MAX_PATH_LENGTH } from '../limits.ts'
 import type { Scalar } from './frequent-values.ts'
 
 /** What an event has at one place: a leaf of some type, or the begin or end of a nested value. */
@@ -8,9 +9,11 @@ type Kind = (typeof KIND)[keyof typeof KIND]
 /** Transitions that are tried one by one before they are looked up. */
 const TRIED = 8
 const INDEXES = Array.from({ length: 1_000 }, (_, i) => String(i))
-/** Of one step with its transition, about. */
+/** Of one step with its transition, about, without its key. */
 const STEP_BYTES = 250
-const MAX_STEPS = 16_384
+const MAX_BYTES = 4 * 1024 * 1024
+/** Stands for every member name that alone makes its path too long: no such path is a key, so these shapes are one. */
+const TOO_LONG = '~'.repeat(MAX_PATH_LENGTH + 1)
 
 interface Transition<EventPlan> {
   readonly key: string
@@ -47,8 +50,9 @@ export class Shapes<EventPlan> {
   leafCount = 0
   /** Elements of arrays that the last walk left out. */
   cutItems = 0
+  /** Of steps and plans, about. */
+  sizeBytes = STEP_BYTES
   #root = new Step<EventPlan>()
-  #steps = 1
   #isLearning = false
   readonly #arrayItems: number
   readonly #capturesUnknowns: boolean
@@ -58,10 +62,6 @@ export class Shapes<EventPlan> {
     this.#capturesUnknowns = capturesUnknowns
   }
 
-  get sizeBytes(): number {
-    return this.#steps * STEP_BYTES
-  }
-
   /** @returns the plan for events of this shape; undefined if there is none yet. */
   recognise(event: JsonObject): EventPlan | undefined {
     this.#isLearning = false
@@ -69,9 +69,14 @@ export class Shapes<EventPlan> {
     return this.#walkObject(event, this.#root)?.plan
   }
 
-  /** Remembers the plan of an event that was not recognised; of too many shapes all are forgotten first. */
-  learn(event: JsonObject, plan: EventPlan): void {
-    if (this.#steps >= MAX_STEPS) this.forget()
+  /**
+   * Remembers the plan of an event that was not recognised; of too many shapes all are forgotten first.
+   *
+   * @param planBytes of the plan, about.
+   */
+  learn(event: JsonObject, plan: EventPlan, planBytes: number): void {
+    if (this.sizeBytes >= MAX_BYTES) this.forget()
+    this.sizeBytes += planBytes
     this.#isLearning = true
     this.#start()
     const end = this.#walkObject(event, this.#root)
@@ -80,7 +85,7 @@ export class Shapes<EventPlan> {
 
   forget(): void {
     this.#root = new Step()
-    this.#steps = 1
+    this.sizeBytes = STEP_BYTES
   }
 
   #start(): void {
@@ -146,12 +151,13 @@ export class Shapes<EventPlan> {
   }
 
   #nextOfMany(from: Step<EventPlan>, key: string, kind: Kind): Step<EventPlan> | undefined {
+    if (key.length > MAX_PATH_LENGTH && key !== TOO_LONG) return this.#next(from, TOO_LONG, kind)
     const known = from.more?.get(`${kind}${key}`)
     if (known !== undefined || !this.#isLearning) return known
     const step = new Step<EventPlan>()
     // One event alone could bring more steps than that: it is walked to its end, and not remembered.
-    if (this.#steps >= 2 * MAX_STEPS) return step
-    this.#steps++
+    if (this.sizeBytes >= 2 * MAX_BYTES) return step
+    this.sizeBytes += STEP_BYTES + 2 * key.length
     if (from.next === undefined) {
       from.key = key
       from.kind = kind

@@ -3,8 +3,7 @@ import type { HashSeed } from './value-hash.ts'
 import { ValueTable, type WrittenValues } from './value-table.ts'
 
 interface UnversionedKey {
-  /** Of the key in the table of values. */
-  readonly number: number
+  readonly path: string
   /** Events that have it. */
   count: number
   /** Of them those whose value was counted. */
@@ -13,44 +12,54 @@ interface UnversionedKey {
 
 /** What the events of a model that have no version hold: counts and values by path. */
 export class Unversioned {
-  readonly keys: Map<string, UnversionedKey>
-  readonly #paths: string[]
   readonly values: ValueTable
+  /** A key keeps its number, which it has in the table of values too. */
+  readonly #keys: UnversionedKey[]
+  readonly #numbers: Map<string, number>
+  #keyBytes = 0
 
   constructor(capacity: number, most: number, written?: WrittenValues & { readonly keys: string }) {
-    const entries = written === undefined ? [] : parseUnversionedKeys(written.keys)
-    this.#paths = entries.map(({ path }) => path)
-    this.keys = new Map(entries.map(({ path, count, valued }, number) => [path, { number, count, valued }]))
+    this.#keys = written === undefined ? [] : parseUnversionedKeys(written.keys)
+    this.#numbers = new Map(this.#keys.map(({ path }, number) => [path, number]))
     this.values = written === undefined ? new ValueTable(capacity, most) : ValueTable.read(written, capacity, most)
+    for (const { path } of this.#keys) this.#keyBytes += bytesOf(path)
   }
 
   get sizeBytes(): number {
-    return this.values.sizeBytes + this.keys.size * 200
+    return this.values.sizeBytes + this.#keyBytes
   }
 
-  /** Counts an event with this path. */
-  count(path: string): UnversionedKey {
-    let key = this.keys.get(path)
-    if (key === undefined) {
-      key = { number: this.keys.size, count: 0, valued: 0 }
-      this.keys.set(path, key)
-      this.#paths.push(path)
+  numberOf(path: string): number {
+    let number = this.#numbers.get(path)
+    if (number === undefined) {
+      number = this.#keys.length
+      this.#numbers.set(path, number)
+      this.#keys.push({ path, count: 0, valued: 0 })
+      this.#keyBytes += bytesOf(path)
     }
-    key.count++
-    return key
+    return number
   }
 
-  observe(key: UnversionedKey, value: Scalar, seed: HashSeed, per: number, mayGrow: boolean): boolean {
-    return this.values.observe(key.number, value, seed, ++key.valued, per, mayGrow)
+  /** Counts an event with this key. */
+  count(number: number): void {
+    this.#keys[number]!.count++
+  }
+
+  observe(number: number, value: Scalar, seed: HashSeed, per: number, mayGrow: boolean): boolean {
+    return this.values.observe(number, value, seed, ++this.#keys[number]!.valued, per, mayGrow)
   }
 
   write(per: number): WrittenValues & { readonly keys: string } {
-    const keys = [...this.keys].flatMap(([path, { count, valued }]) => [path, count, valued])
+    const keys = this.#keys.flatMap(({ path, count, valued }) => [path, count, valued])
     // Every key has its place in the table, also while it has no values.
-    if (this.#paths.length > 0) this.values.key(this.#paths.length - 1)
-    const observations = (number: number) => this.keys.get(this.#paths[number]!)!.valued
-    return { keys: JSON.stringify(keys), ...this.values.write(observations, per) }
+    if (this.#keys.length > 0) this.values.key(this.#keys.length - 1)
+    return { keys: JSON.stringify(keys), ...this.values.write((number) => this.#keys[number]!.valued, per) }
   }
+}
+
+/** Of a key in memory, about. */
+function bytesOf(path: string): number {
+  return 200 + 2 * path.length
 }
 
 /** What `write` has written of the keys. */

@@ -1,7 +1,7 @@
 import { formatTime } from '@millrace/protocol'
 import type { CatalogLimits } from '../limits.ts'
 import type { CatalogState } from '../observe/catalog-state.ts'
-import { byBytes } from '../observe/flatten.ts'
+import { inByteOrder } from '../observe/flatten.ts'
 import { maskedText } from '../observe/samples.ts'
 import { keysAsMembers, parseKeys, type TypedKey } from '../observe/typed-keys.ts'
 import { parseUnversionedKeys } from '../observe/unversioned.ts'
@@ -108,7 +108,7 @@ export class CatalogAnswers implements CatalogReads {
     const model = this.#database.get('SELECT keys FROM models WHERE id = ?', version['model'])!
     const present = new Set(keysOf(version).map(([path]) => path))
     const missing = keysOf(model).flatMap(([path]) => (present.has(path) ? [] : [path]))
-    return JSON.stringify(missing.sort(byBytes))
+    return JSON.stringify(inByteOrder(missing))
   }
 
   status(): readonly SourceStatus[] {
@@ -138,9 +138,7 @@ export class CatalogAnswers implements CatalogReads {
 
   #metadata(samples: string, owner: number, total: number, values: MergedValues): string {
     const rows =
-      samples === 'off'
-        ? []
-        : this.#database.all('SELECT event, is_masked FROM samples WHERE owner = ? ORDER BY id', owner)
+      samples === 'off' ? [] : this.#database.all(`SELECT * FROM (${SAMPLES}) ORDER BY id`, owner, this.#limits.samples)
     const isMasked = samples === 'masked'
     // A copy of the catalog may not have removed yet what its source no longer allows.
     const events = rows.map((row) => (isMasked && row['is_masked'] === 0 ? maskedText(row['event']) : row['event']))
@@ -174,6 +172,7 @@ const MODEL_COLUMNS = `
   CAST(keys AS BLOB) AS keys`
 const VERSION_COLUMNS = 'id, version_id, first_seen, last_seen, total, CAST(keys AS BLOB) AS keys'
 
+const SAMPLES = 'SELECT id, event, is_masked FROM samples WHERE owner = ? ORDER BY priority LIMIT ?'
 const VALUES = `
   SELECT keys, valued, counters, texts FROM versions JOIN version_values ON version_values.version = versions.id`
 

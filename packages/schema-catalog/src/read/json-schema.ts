@@ -15,6 +15,10 @@ const NAMES: Readonly<Record<string, string>> = {
   unknown: 'object',
 }
 
+/** Members within members, and schemas of one model: paths can have 1,000 segments each, which one answer could not hold. */
+const MAX_DEPTH = 50
+const MAX_NODES = 20_000
+
 interface Node {
   types: string[]
   readonly members: Map<string, Node>
@@ -28,21 +32,26 @@ interface Node {
  */
 export function jsonSchemaOf(type: string, identifier: string, keys: readonly TypedKey[]): string | undefined {
   const root = ROOTS[type]
-  const inside = root === undefined ? [] : keys.filter(([path]) => path.startsWith(root))
-  if (root === undefined || inside.length === 0) return undefined
+  if (root === undefined) return undefined
   const tree: Node = { types: [], members: new Map() }
-  for (const [path, types] of inside) {
+  let nodes = 0
+  for (const [path, types] of keys) {
+    if (!path.startsWith(root)) continue
+    const names = path.slice(root.length).split('.')
+    if (names.length > MAX_DEPTH || nodes + names.length > MAX_NODES) continue
     let node = tree
-    for (const name of path.slice(root.length).split('.')) {
+    for (const name of names) {
       let next = node.members.get(name)
       if (next === undefined) {
         next = { types: [], members: new Map() }
         node.members.set(name, next)
+        nodes++
       }
       node = next
     }
     node.types = [...new Set([...node.types, ...types.split(',').map((each) => NAMES[each] ?? each)])]
   }
+  if (nodes === 0) return undefined
   const schema = {
     $schema: 'http://json-schema.org/draft-07/schema#',
     type: 'object',

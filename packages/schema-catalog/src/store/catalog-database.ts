@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { DatabaseSync, type Session, type StatementSync } from 'node:sqlite'
+import { removeSetAside } from './damaged-file.ts'
 import { migrate, refuseNewer } from './schema.ts'
 
 /** Nobody else writes; whoever holds the file all the same is waited for again and again, and not for long each time. */
@@ -19,9 +20,12 @@ export interface CatalogFileUse {
 export class CatalogDatabase {
   /** Whether an earlier version wrote the file: no changes lead from that file to this one. */
   readonly isMigrated: boolean
+  readonly #file: string
   readonly #db: DatabaseSync
   readonly #recordsChanges: boolean
   readonly #statements = new Map<string, StatementSync>()
+  /** Whether the write-ahead log may hold what was removed without traces: a reader kept it from being emptied. */
+  #hasTraces: boolean
   /** Since the last commit; undefined while nothing is recorded. */
   #session: Session | undefined
 
@@ -42,19 +46,31 @@ export class CatalogDatabase {
         PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL; PRAGMA synchronous = ${isScratch ? 'OFF' : 'FULL'};
         PRAGMA temp_store = MEMORY; PRAGMA cache_size = -8192; PRAGMA secure_delete = FAST`)
       const isMigrated = migrate(db)
+      // The last run may have ended before it could.
+      const hasTraces = !emptyLog(db)
       db.exec('BEGIN IMMEDIATE')
-      return new CatalogDatabase(db, recordsChanges, isMigrated)
+      return new CatalogDatabase(file, db, { recordsChanges, isMigrated, hasTraces })
     } catch (error) {
       db.close()
       throw error
     }
   }
 
-  private constructor(db: DatabaseSync, recordsChanges: boolean, isMigrated: boolean) {
+  private constructor(
+    file: string,
+    db: DatabaseSync,
+    { recordsChanges, isMigrated, hasTraces }: Readonly<Record<'recordsChanges' | 'isMigrated' | 'hasTraces', boolean>>,
+  ) {
+    this.#file = file
     this.#db = db
     this.isMigrated = isMigrated
     this.#recordsChanges = recordsChanges
+    this.#hasTraces = hasTraces
     this.#record()
+  }
+
+  get hasTraces(): boolean {
+    return this.#hasTraces
   }
 
   run(sql: string, ...values: (string | number | Uint8Array)[]): number {
@@ -76,6 +92,7 @@ export class CatalogDatabase {
   /** All that was written since the last commit is on disk afterwards, synced; the next transaction has begun. */
   commit(): void {
     this.#db.exec('COMMIT')
+    if (this.#hasTraces) this.#hasTraces = !emptyLog(this.#db)
     this.#record()
     this.#db.exec('BEGIN IMMEDIATE')
   }
@@ -118,13 +135,18 @@ export class CatalogDatabase {
     this.#db.exec('BEGIN IMMEDIATE')
   }
 
-  /** Overwrites what was deleted before, in the file as well as in the write-ahead log. */
+  /**
+   * Overwrites what the work deletes, in the file as well as in the write-ahead log; while another connection reads, with a later
+   * commit. A damaged file of before, which may have it too, is removed.
+   */
   commitWithoutTraces(work: () => void): void {
     this.stopRecording()
     this.#db.exec('PRAGMA secure_delete = ON')
     try {
       work()
-      this.#db.exec('COMMIT; PRAGMA incremental_vacuum; PRAGMA wal_checkpoint(TRUNCATE)')
+      this.#db.exec('COMMIT; PRAGMA incremental_vacuum')
+      this.#hasTraces = !emptyLog(this.#db)
+      removeSetAside(this.#file)
     } finally {
       this.#db.exec('PRAGMA secure_delete = FAST')
       this.#record()
@@ -153,6 +175,11 @@ export class CatalogDatabase {
     }
     return statement
   }
+}
+
+/** @returns false if another connection, such as that of a backup, still reads what the write-ahead log has. */
+function emptyLog(db: DatabaseSync): boolean {
+  return (db.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get() as { busy: number }).busy === 0
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: a row has the columns that its statement names

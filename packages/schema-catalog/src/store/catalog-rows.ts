@@ -1,7 +1,7 @@
 import type { UUID } from 'node:crypto'
 import { type CatalogLimits, countersPerKey, LEAST_VALUES, OTHER_IDENTIFIER, UNVERSIONED_VALUES } from '../limits.ts'
 import { noCuts } from '../observe/cut.ts'
-import { type CatalogSource, Model, SourceState } from '../observe/model.ts'
+import { Model, SourceState } from '../observe/model.ts'
 import { SamplePriorities } from '../observe/samples.ts'
 import { Shapes } from '../observe/shapes.ts'
 import { formatKeys, parseKeys, type TypedKey } from '../observe/typed-keys.ts'
@@ -12,6 +12,8 @@ import type { CatalogDatabase, Row } from './catalog-database.ts'
 import { ROW_BYTES, UNVERSIONED_BYTES, VALUES_BYTES } from './stored-bytes.ts'
 
 const NONE = new Uint8Array()
+/** Among the numbers, after a rebuild that could not read all sources. */
+export const SOURCES_LOST = 'sources_lost'
 
 /** Rows of the database as sources, models and versions in memory, and back. Writes go into the open transaction. */
 export class CatalogRows {
@@ -36,7 +38,10 @@ export class CatalogRows {
     return new SourceState(told, row['models'], row['bytes'], { ...noCuts(), ...JSON.parse(row['cut']) })
   }
 
-  addSource(told: CatalogSource): SourceState {
+  /** A source that is not configured yet, or was deleted; if its settings are lost, it may be one that allowed nothing. */
+  addUnknownSource(id: string): SourceState {
+    const areLost = this.#database.get('SELECT 1 FROM numbers WHERE name = ?', SOURCES_LOST) !== undefined
+    const told = { id, writeKey: '', samples: areLost ? 'off' : 'full', hasValues: !areLost } as const
     const source = new SourceState(told, 0, 0, noCuts())
     source.isChanged = true
     return source
@@ -160,6 +165,10 @@ export class CatalogRows {
     this.#grow(model.source, ROW_BYTES + Buffer.byteLength(text))
     const fields = { id, firstSeen, lastSeen: firstSeen, total: 0, valued: 0, valueBytes: 0 }
     return new Version({ ...fields, samples: this.#samplesOf(2 * id + 1) })
+  }
+
+  keysOf(version: Version): readonly TypedKey[] {
+    return parseKeys(this.#database.get('SELECT keys FROM versions WHERE id = ?', version.id)!['keys'])
   }
 
   writeVersion(version: Version): void {

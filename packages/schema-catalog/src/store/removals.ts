@@ -24,6 +24,20 @@ export function removeNarrowed(database: CatalogDatabase, { id, samples, hasValu
   database.run('UPDATE sources SET bytes = ? WHERE id = ?', storedBytes(database, id), id)
 }
 
+/** Removes the values of all versions; they are counted anew from now on. */
+export function removeVersionValues(database: CatalogDatabase): void {
+  database.run('DELETE FROM version_values')
+  database.run('UPDATE versions SET valued = 0')
+  noteStoredBytes(database)
+}
+
+/** Keeps so many samples of each model and version. */
+export function removeSamplesBeyond(database: CatalogDatabase, most: number): void {
+  const ranked = 'SELECT id, row_number() OVER (PARTITION BY owner ORDER BY priority) AS place FROM samples'
+  database.run(`DELETE FROM samples WHERE id IN (SELECT id FROM (${ranked}) WHERE place > ?)`, most)
+  noteStoredBytes(database)
+}
+
 /** @returns false if nothing is known of the source. */
 export function purgeSource(database: CatalogDatabase, id: string): boolean {
   if (database.get('SELECT 1 FROM sources WHERE id = ?', id) === undefined) return false
@@ -52,9 +66,16 @@ export function restartCounting(database: CatalogDatabase): void {
 }
 
 function maskSamples(database: CatalogDatabase, id: string): void {
-  const rows = database.all(`SELECT id, event FROM samples WHERE is_masked = 0 AND owner IN (${OWNERS})`, id, id)
-  for (const row of rows) {
-    database.run('UPDATE samples SET event = ?, is_masked = 1 WHERE id = ?', maskedText(row['event']), row['id'])
+  // One event at a time: all of a source may be more than the memory holds.
+  for (const row of database.all(`SELECT id FROM samples WHERE is_masked = 0 AND owner IN (${OWNERS})`, id, id)) {
+    const { event } = database.get('SELECT event FROM samples WHERE id = ?', row['id'])!
+    database.run('UPDATE samples SET event = ?, is_masked = 1 WHERE id = ?', maskedText(event), row['id'])
+  }
+}
+
+function noteStoredBytes(database: CatalogDatabase): void {
+  for (const { id } of database.all('SELECT id FROM sources')) {
+    database.run('UPDATE sources SET bytes = ? WHERE id = ?', storedBytes(database, id), id)
   }
 }
 

@@ -4,6 +4,7 @@ import type { DatabaseSync } from 'node:sqlite'
 const MIGRATIONS = [
   `
   -- hash_a, hash_b: the seed that values are hashed with (observe/value-hash.ts). change: number of the last one, in a cluster.
+  -- form, samples: what is kept, and the limit of samples (thread/catalog.ts).
   CREATE TABLE numbers (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 
   -- Up to where each stream of the log is counted: committed together with the counts, always.

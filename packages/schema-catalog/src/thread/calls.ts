@@ -72,6 +72,11 @@ export type CatalogNotice =
 
 /** The catalog cannot be read or written at the moment. */
 export class CatalogUnavailableError extends Error {
-  override name = 'CatalogUnavailableError'
+  override name: string = 'CatalogUnavailableError'
   readonly code = 'CATALOG_UNAVAILABLE'
+}
+
+/** A change was asked for, and may be carried out. */
+export class CatalogOutcomeUnknownError extends CatalogUnavailableError {
+  override name = 'CatalogOutcomeUnknownError'
 }

@@ -7,13 +7,22 @@ import { Observer } from '../observe/observer.ts'
 import type { HashSeed } from '../observe/value-hash.ts'
 import { CatalogAnswers } from '../read/catalog-answers.ts'
 import { CatalogDatabase, type CatalogFileUse } from '../store/catalog-database.ts'
-import { purgeSource, removeNarrowed, restartCounting } from '../store/removals.ts'
-import type { KnownId } from '../store/salvage.ts'
+import { SOURCES_LOST } from '../store/catalog-rows.ts'
+import {
+  purgeSource,
+  removeNarrowed,
+  removeSamplesBeyond,
+  removeVersionValues,
+  restartCounting,
+} from '../store/removals.ts'
+import type { Salvage } from '../store/salvage.ts'
 import type { CatalogRecord, CatalogStream } from './catalog-log.ts'
 
 const STREAMS: readonly CatalogStream[] = ['live', 'backfill']
 /** Events after which a commit is due, whatever the time. */
 const COMMIT_EVENTS = 200_000
+/** Of what the file holds. 1: values are counted under the keys of their version, where there were others before. */
+const FORM = 1
 
 export interface CatalogHooks {
   readonly onCut: (model: Model) => void
@@ -43,12 +52,20 @@ export class Catalog {
     this.#limits = limits
     this.#hooks = hooks
     this.#database = CatalogDatabase.open(file, use)
-    for (const { partition, stream, position } of this.#database.all('SELECT * FROM positions')) {
-      this.#counted.set(placeOf(partition, STREAMS[stream]!), position)
+    try {
+      for (const { partition, stream, position } of this.#database.all('SELECT * FROM positions')) {
+        this.#counted.set(placeOf(partition, STREAMS[stream]!), position)
+      }
+      this.#state = new CatalogState(this.#database, limits, randomUUID)
+      this.#observer = new Observer(this.#state, this.#database, this.#hashSeed(), hooks.onCut)
+      this.answers = new CatalogAnswers(this.#database, this.#state)
+      // What records its changes decides itself when a change of nearly everything is made.
+      if (!this.isOutdated) this.#noteForm()
+      else if (use.recordsChanges !== true) this.renew()
+    } catch (error) {
+      this.#database.close()
+      throw error
     }
-    this.#state = new CatalogState(this.#database, limits, randomUUID)
-    this.#observer = new Observer(this.#state, this.#database, this.#hashSeed(), hooks.onCut)
-    this.answers = new CatalogAnswers(this.#database, this.#state)
   }
 
   counted(stream: CatalogStream, partition = 0): number {
@@ -57,7 +74,7 @@ export class Catalog {
 
   /** Whether a commit would write anything. */
   get isChanged(): boolean {
-    return this.#isChanged || this.#state.areSourcesChanged
+    return this.#isChanged || this.#state.areSourcesChanged || this.#database.hasTraces
   }
 
   /** Whether so much has been counted, or waits in memory, that it is time to commit. */
@@ -75,6 +92,24 @@ export class Catalog {
     if (next === this.counted(stream, partition) && records.length === 0) return
     this.#counted.set(placeOf(partition, stream), next)
     this.#isChanged = true
+  }
+
+  /** Whether an earlier version, or a higher limit, left something that must go before anything is counted: see `renew`. */
+  get isOutdated(): boolean {
+    const { samples } = this.#limits
+    return this.#number('form') !== FORM || (this.#number('samples') ?? Number.POSITIVE_INFINITY) > samples
+  }
+
+  /** Removes what is outdated, without traces. */
+  renew(): void {
+    this.#write()
+    for (const { id } of [...this.#state.sources()]) this.#state.forgetSource(id)
+    this.#database.commitWithoutTraces(() => {
+      if (this.#number('form') !== FORM) removeVersionValues(this.#database)
+      removeSamplesBeyond(this.#database, this.#limits.samples)
+      this.#noteForm()
+    })
+    this.#committed()
   }
 
   /** Keeps what is in memory within its bound. */
@@ -96,7 +131,7 @@ export class Catalog {
 
   /** Gives the open transaction a number, which the file then has. */
   number(change: number): void {
-    this.#database.run("INSERT OR REPLACE INTO numbers VALUES ('change', ?)", change)
+    this.#setNumber('change', change)
   }
 
   /** Writes what is in memory, and gives what a commit would change in the file, under this number. */
@@ -166,8 +201,13 @@ export class Catalog {
     this.commit()
   }
 
-  /** Takes over ids from a database that could not be used any more: what is observed again has them. */
-  adopt(ids: readonly KnownId[]): void {
+  /**
+   * Takes over ids from a database that could not be used any more: what is observed again has them. A deleted source keeps its
+   * settings; one whose settings are lost keeps neither samples nor values.
+   */
+  adopt({ ids, sources, hasAllSources }: Salvage): void {
+    this.note(sources)
+    if (!hasAllSources) this.#setNumber(SOURCES_LOST, 1)
     const sql = 'INSERT OR IGNORE INTO known VALUES (?, ?, ?, ?, ?, ?, ?)'
     for (const { source, type, identifier, shape, id, uuid, firstAt } of ids) {
       this.#database.run(sql, source, type, identifier, shape, id, uuid, firstAt)
@@ -211,15 +251,26 @@ export class Catalog {
     }
   }
 
+  /** A new file has no seed yet. */
   #hashSeed(): HashSeed {
-    const number = (name: string) => {
-      const row = this.#database.get('SELECT value FROM numbers WHERE name = ?', name)
-      if (row !== undefined) return row['value'] as number
-      const made = randomBytes(4).readInt32LE()
-      this.#database.run('INSERT INTO numbers VALUES (?, ?)', name, made)
-      return made
+    if (this.#number('hash_a') === undefined) {
+      for (const name of ['hash_a', 'hash_b']) this.#setNumber(name, randomBytes(4).readInt32LE())
+      this.#noteForm()
     }
-    return { a: number('hash_a'), b: number('hash_b') }
+    return { a: this.#number('hash_a')!, b: this.#number('hash_b')! }
+  }
+
+  #noteForm(): void {
+    this.#setNumber('form', FORM)
+    this.#setNumber('samples', this.#limits.samples)
+  }
+
+  #number(name: string): number | undefined {
+    return this.#database.get('SELECT value FROM numbers WHERE name = ?', name)?.['value']
+  }
+
+  #setNumber(name: string, value: number): void {
+    this.#database.run('INSERT OR REPLACE INTO numbers VALUES (?, ?)', name, value)
   }
 }
 

@@ -48,13 +48,23 @@ const { value } = fc.letrec<{ value: JsonValue; object: JsonObject }>((tie) => (
     .uniqueArray(fc.tuple(name, tie('value')), { selector: ([key]) => key, maxLength: 4 })
     .map((members) => Object.fromEntries(members) as JsonObject),
 }))
-const event = fc.record({
-  type: fc.constantFrom('track', 'page', 'identify'),
-  event: fc.constantFrom('E', 'F', '', 7),
-  name: fc.constantFrom('P', 'E'),
-  userId: fc.constantFrom('u', 'v'),
-  properties: value,
-})
+/** With its members in any order: what ingest gives is filled in below, in its place. */
+const event = fc
+  .tuple(
+    fc.constantFrom('track', 'page', 'identify'),
+    fc.constantFrom('E', 'F', '', 7),
+    fc.constantFrom('P', 'E'),
+    fc.constantFrom('u', 'v'),
+    value,
+  )
+  .chain((values) => {
+    const members = ['type', 'event', 'name', 'userId', 'properties'].map((key, i): [string, unknown] => [
+      key,
+      values[i],
+    ])
+    const all = [...members, ['messageId', ''], ['receivedAt', ''], ['request_ip', '']]
+    return fc.shuffledSubarray(all, { minLength: all.length }).map((shuffled): object => Object.fromEntries(shuffled))
+  })
 const step = fc.oneof(
   { weight: 8, arbitrary: fc.record({ kind: fc.constant('read' as const), records: fc.integer({ min: 1, max: 4 }) }) },
   { weight: 2, arbitrary: fc.constant({ kind: 'commit' as const, records: 0 }) },

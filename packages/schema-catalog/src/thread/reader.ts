@@ -115,7 +115,7 @@ export class CatalogReader {
     catalog.shrink()
     if (catalog.isCommitDue) this.commit()
     else this.noteCommit()
-    if (catalog.isChanged) this.#commitTimer ??= this.#options.clock.setTimer(() => this.#commitNow(), COMMIT_MS)
+    this.#commitLater()
     if (live !== 'none' || backfill !== 'none') {
       const usedMs = (cpuMicros() - cpuBefore) / 1_000
       const pauseMs = this.#isIngestBusy(end) ? usedMs * (1 / BUSY_SHARE - 1) : 0
@@ -141,10 +141,16 @@ export class CatalogReader {
     return next >= end ? 'last' : 'more'
   }
 
+  #commitLater(): void {
+    if (!this.#options.catalog().isChanged) return
+    this.#commitTimer ??= this.#options.clock.setTimer(() => this.#commitNow(), COMMIT_MS)
+  }
+
   #commitNow(): void {
     this.#commitTimer = undefined
     try {
       if (this.#options.catalog().isChanged) this.commit()
+      this.#commitLater()
     } catch (error) {
       this.#options.onFailure(error as Error)
       this.#plan(RETRY_MS)

@@ -1,8 +1,8 @@
-import { existsSync, renameSync } from 'node:fs'
 import { threadCpuUsage } from 'node:process'
 import { answerCalls, type Clock, notifyCaller, Transferred } from '@millrace/std'
 import type { CatalogSource } from '../observe/model.ts'
-import { salvagedIds } from '../store/salvage.ts'
+import { isDamaged, setAside } from '../store/damaged-file.ts'
+import { salvage } from '../store/salvage.ts'
 import {
   type CatalogCalls,
   type CatalogNotice,
@@ -46,6 +46,14 @@ export function serveCatalog(data: CatalogThreadData, log: CatalogLog, clock: Cl
     places.onDisk = Math.min(catalog.counted('live'), catalog.counted('backfill'))
     reader.noteCommit()
   }
+  const closeCatalog = () => {
+    try {
+      catalog?.close()
+    } catch {
+      // It is not used any more, whatever state it is in.
+    }
+    catalog = undefined
+  }
   const current = () => {
     if (catalog === undefined) throw new CatalogUnavailableError(trouble ?? 'catalog.db is not open')
     return catalog
@@ -58,12 +66,7 @@ export function serveCatalog(data: CatalogThreadData, log: CatalogLog, clock: Cl
   /** What memory holds is not what the disk holds any more: all of it is read again, as after a crash. */
   const recover = ({ message }: Error) => {
     say(message)
-    try {
-      catalog?.close()
-    } catch {
-      // It is not used any more, whatever state it is in.
-    }
-    catalog = undefined
+    closeCatalog()
     try {
       openCatalog()
       current().configure(configured)
@@ -83,16 +86,38 @@ export function serveCatalog(data: CatalogThreadData, log: CatalogLog, clock: Cl
     onFailure: recover,
     onSuccess: () => say(undefined),
   })
+  /** After a failure in SQLite: the state is that of the last commit. */
+  const unavailable = (error: Error) => {
+    recover(error)
+    reader.follow()
+    return new CatalogUnavailableError(error.message, { cause: error })
+  }
+  /** Begins a new file with what can be read of the damaged one. */
+  const replace = () => {
+    closeCatalog()
+    const salvaged = salvage(file)
+    setAside(file)
+    openCatalog()
+    guarded((open) => {
+      open.adopt(salvaged)
+      open.note(configured)
+      open.commit()
+    })
+  }
   /** Carries out a question or a change; one that fails in SQLite leaves the state of the last commit. */
   const guarded = <T>(work: (catalog: Catalog) => T): T => {
     const open = current()
     try {
       return work(open)
     } catch (error) {
-      recover(error as Error)
-      reader.follow()
-      throw new CatalogUnavailableError((error as Error).message, { cause: error })
+      throw unavailable(error as Error)
     }
+  }
+  /** Also one that leaves something to do: the reader commits until nothing is left. */
+  const change = <T>(work: (catalog: Catalog) => T): T => {
+    const result = guarded(work)
+    reader.wake()
+    return result
   }
   const answer = <T>(read: (catalog: Catalog) => T): T =>
     guarded((open) => {
@@ -115,7 +140,7 @@ export function serveCatalog(data: CatalogThreadData, log: CatalogLog, clock: Cl
     },
     configure(sources) {
       configured = sources
-      if (catalog !== undefined) guarded((open) => open.configure(sources))
+      if (catalog !== undefined) change((open) => open.configure(sources))
     },
     follow: () => reader.follow(),
     wake: () => reader.wake(),
@@ -129,22 +154,22 @@ export function serveCatalog(data: CatalogThreadData, log: CatalogLog, clock: Cl
     status: () => answer(({ answers }) => answers.status()),
     commit: () => guarded(() => reader.commit()),
     rebuild() {
-      if (catalog !== undefined) {
-        guarded((open) => open.restart())
-      } else {
-        const ids = salvagedIds(file)
-        for (const each of [file, `${file}-wal`, `${file}-shm`])
-          if (existsSync(each)) renameSync(each, `${each}.damaged`)
-        openCatalog()
-        guarded((open) => {
-          open.adopt(ids)
-          open.configure(configured)
-        })
+      try {
+        if (catalog === undefined) {
+          // It may only have been locked: then nothing has to be counted anew.
+          openCatalog()
+          current().configure(configured)
+        } else {
+          catalog.restart()
+        }
+      } catch (error) {
+        if (!isDamaged(error)) throw unavailable(error as Error)
+        replace()
       }
       reader.noteCommit()
       reader.follow()
     },
-    purge: (sourceId) => guarded((open) => open.purge(sourceId)),
+    purge: (sourceId) => change((open) => open.purge(sourceId)),
     close() {
       reader.stop()
       if (catalog === undefined) return

@@ -29,7 +29,7 @@ export type Counter = 'trimmed' | 'refused' | 'purged'
 /** Applied in this order. */
 export interface Change {
   readonly rows?: readonly NewRow[]
-  readonly values?: StateChanges
+  readonly values?: StateChanges | undefined
   readonly remove?: readonly number[] | 'all'
   readonly removeOldest?: number
   /** Of more rows than this the oldest are removed. */

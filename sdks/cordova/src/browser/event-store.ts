@@ -41,14 +41,14 @@ export type EventStore = ReturnType<typeof newEventStore>
  * The rows and values of this device: in the database, and in memory from when the database fails. No failure leaves it;
  * each is told by `report`.
  *
- * @param onRemoved rows that are not to be sent any more.
+ * @param onRemoved rows that are not to be sent any more, and those of them that every tab knows by the same id.
  *
  * @see contracts/cordova-sdk.md §14, §21
  */
 export function newEventStore(
   openDatabase: OpenDatabase,
   diagnostics: Diagnostics,
-  onRemoved: (ids: readonly number[]) => void,
+  onRemoved: (ids: readonly number[], inDatabase: number[]) => void,
 ) {
   /** What storage cannot hold: bounded, and gone with the page. */
   let memory: StoredRow[] = []
@@ -94,6 +94,10 @@ export function newEventStore(
     return written
   }
 
+  /** @returns undefined when it fails twice; `lastError` then tells how. */
+  const writeWithRetry = async (change: Change): Promise<Written | undefined> =>
+    (await attempt(() => writeDatabase(change))) || attempt(() => writeAgain(change))
+
   /** What usually heals: room on a full disk, and a database that is opened anew. */
   const writeAgain = async (change: Change): Promise<Written> => {
     if (diagnostics.lastError()!.code === 'STORAGE_FULL') {
@@ -130,7 +134,7 @@ export function newEventStore(
 
   const write = async (change: Change): Promise<readonly number[]> => {
     if (!isInMemory) {
-      const written = (await attempt(() => writeDatabase(change))) || (await attempt(() => writeAgain(change)))
+      const written = await writeWithRetry(change)
       if (written) return written.ids
     }
     isInMemory = true
@@ -183,9 +187,9 @@ export function newEventStore(
 
     /** @param countAs absent: they were delivered. */
     remove(ids: readonly number[], countAs?: Counter, values: StateChanges = {}): Promise<void> {
-      onRemoved(ids)
+      const inDatabase = ids.filter((id) => id < FIRST_MEMORY_ID)
+      onRemoved(ids, inDatabase)
       return next(async () => {
-        const inDatabase = ids.filter((id) => id < FIRST_MEMORY_ID)
         writeMemory({ remove: ids, values, countAs })
         if (!database || !inDatabase.length) return
         const isWritten = await attempt(() => writeDatabase({ remove: inDatabase, values, countAs }))
@@ -193,12 +197,13 @@ export function newEventStore(
       })
     },
 
-    purge(values: StateChanges): Promise<void> {
+    /** @param values absent: another tab has purged the database; only memory is purged. */
+    purge(values?: StateChanges): Promise<void> {
       waiting = undefined
       return next(async () => {
         const change: Change = { remove: 'all', countAs: 'purged', values }
         writeMemory(change)
-        if (!database || (await attempt(() => writeDatabase(change)))) done.clear()
+        if (values && database && (await writeWithRetry(change))) done.clear()
       })
     },
 

@@ -78,7 +78,7 @@ function tabLocks(locks: LockManager, clock: Clock): TabLocks {
 
 function tabsOf(channel: BroadcastChannel): Tabs {
   return {
-    tell: (changes) => channel.postMessage(changes),
+    tell: (told) => channel.postMessage(told),
     onTold: (hear) => {
       channel.onmessage = ({ data }) => hear(data)
     },

@@ -19,3 +19,15 @@ test('a database that somebody deletes is opened once more, and later events are
   expect([inMemory, report.storage, report.lastError?.code]).toEqual([false, 'indexeddb', 'STORAGE_LOST'])
   expect(await device.rows()).toEqual(['B'])
 })
+
+test('a purge whose connection is lost connects once more, and deletes the rows', async () => {
+  await device.reset(0)
+  await device.bridge.open(standardSettings(''))
+  await device.bridge.push({ rows: [{ body: '{"event":"A"}' }, { body: '{"event":"B"}' }], state: {} })
+  await device.loseConnection()
+  await device.bridge.purge('events')
+  await device.kill()
+  const { queued, report } = await device.bridge.open(standardSettings(''))
+  expect([queued, report.storage, report.dropped.purged]).toEqual([0, 'indexeddb', 2])
+  expect(await device.rows()).toEqual([])
+})

@@ -44,9 +44,12 @@ export interface TabLocks {
   hold<T>(lock: 'drain' | 'start', waitMs: number, work: () => Promise<T>): Promise<T | undefined>
 }
 
+/** What a tab tells the others: values that it changed, ids of rows that are not to be sent any more, or that it has purged all. */
+export type Told = StateChanges | number[] | 'purged'
+
 export interface Tabs {
-  tell(changes: StateChanges): void
-  onTold(hear: (changes: StateChanges) => void): void
+  tell(told: Told): void
+  onTold(hear: (told: Told) => void): void
 }
 
 const KEPT_BY_PURGE = ['tracking', 'marker', 'source', 'trimmed', 'refused', 'purged']
@@ -83,7 +86,10 @@ export function webEngine(options: WebEngineOptions): WebEngine {
   const tell = (level: number, text: string) => hear({ t: 'log', level, text })
   const exit = newExitCopy()
   const diagnostics = newDiagnostics(clock, tell)
-  const store = newEventStore(openDatabase, diagnostics, exit.forget)
+  const store = newEventStore(openDatabase, diagnostics, (ids, inDatabase) => {
+    exit.forget(ids)
+    if (tabs) tabs.tell(inDatabase)
+  })
   const guard = newGuard(guardStorage, () => diagnostics.storageFailed('STORAGE_IO', 'localStorage'))
   const http = newHttp(fetch, clock)
   const wait = newWait(clock, random)
@@ -182,10 +188,15 @@ export function webEngine(options: WebEngineOptions): WebEngine {
   }
 
   if (tabs) {
-    tabs.onTold((changes) => {
-      store.adopt(changes)
-      follow(changes)
-      hear({ t: 'changed', state: changes })
+    tabs.onTold((told) => {
+      if (told === 'purged') {
+        exit.clear()
+        return void store.purge()
+      }
+      if (Array.isArray(told)) return exit.forget(told)
+      store.adopt(told)
+      follow(told)
+      hear({ t: 'changed', state: told })
     })
   }
 
@@ -262,6 +273,8 @@ export function webEngine(options: WebEngineOptions): WebEngine {
       exit.clear()
       share(changes)
       await store.purge(changes)
+      // Afterwards: what another tab wrote until then is gone as well.
+      if (tabs) tabs.tell('purged')
       return null
     },
 

@@ -1,7 +1,7 @@
 import type { Change, EventDatabase, StoredRow, Written } from '../browser/event-database.ts'
 import type { StorageKind } from '../core/bridge.ts'
 
-/** A database whose writes fail as long as `kind` says so: always, once or twice. */
+/** A database whose writes fail as `kind` says: on a full disk always, once or twice; on a lost connection once. */
 export class FaultyDatabase implements EventDatabase {
   readonly kind: StorageKind
   private readonly database: EventDatabase
@@ -19,6 +19,10 @@ export class FaultyDatabase implements EventDatabase {
       if (kind === 'full-once') this.faults.kind = null
       if (kind === 'full-twice') this.faults.kind = 'full-once'
       throw new DOMException('as the scenario says', 'QuotaExceededError')
+    }
+    if (kind === 'lost-once') {
+      this.faults.kind = null
+      throw new DOMException('as the scenario says', 'InvalidStateError')
     }
     return this.database.write(change)
   }

@@ -80,6 +80,11 @@ export class PageDevice implements Device {
     await this.inPage(DELETE_STORE)
   }
 
+  /** Closes the connection of the engine that runs, as a browser may; the database stays. */
+  async loseConnection(): Promise<void> {
+    await this.inPage('harness.database.close()')
+  }
+
   async deleteGuard(): Promise<void> {
     await this.inPage('localStorage.clear()')
     await this.kill()

@@ -14,6 +14,7 @@ const replay = (fields: Partial<Replay>): Replay => ({
   filtered: 5,
   deadLettered: 4,
   discarded: 1,
+  damaged: false,
   sourceIds: [],
   destinationIds: [],
   from: null,

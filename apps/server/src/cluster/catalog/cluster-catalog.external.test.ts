@@ -175,6 +175,21 @@ test('a request that no process carries out is refused, and is not carried out l
   await expect.poll(() => totals(copy)).toBe(sent + more)
 })
 
+test('a removal whose progress cannot be asked for a while is answered; for longer, its outcome is unknown', async () => {
+  await using cluster = await TestCatalog.open('unasked')
+  cluster.hold()
+  const copy = cluster.copy({ requestMs: 2_000 })
+  await cluster.append(4)
+  await expect.poll(() => totals(copy)).toBe(4)
+  cluster.stored.progressFaults = 2
+  expect(await copy.ask('purge', 'cinema')).toBe(true)
+  expect(cluster.stored.progressFaults).toBe(0)
+
+  cluster.stored.progressFaults = Number.POSITIVE_INFINITY
+  const name = await copy.rebuild().catch((error: Error) => error.name)
+  expect(name).toBe('CatalogOutcomeUnknownError')
+})
+
 test('a removal goes on while its holder works at it, however long that takes', async () => {
   await using cluster = await TestCatalog.open('long')
   const first = cluster.hold()
@@ -239,6 +254,8 @@ async function answersOf(copy: CatalogCopy): Promise<unknown> {
 
 /** Postgres, whose connection breaks before or after the commit of the next change. */
 class BreakingCatalog extends StoredCatalog {
+  /** Times that the progress of a request cannot be asked for. */
+  progressFaults = 0
   fault: 'before' | 'after' | undefined
 
   override async write(...change: Parameters<StoredCatalog['write']>): Promise<void> {
@@ -246,6 +263,12 @@ class BreakingCatalog extends StoredCatalog {
     this.fault = undefined
     if (fault !== 'before') await super.write(...change)
     if (fault !== undefined) throw new Error('the connection broke')
+  }
+
+  override async progress(id: number) {
+    if (this.progressFaults === 0) return super.progress(id)
+    this.progressFaults--
+    throw new Error('Postgres is unavailable')
   }
 }
 

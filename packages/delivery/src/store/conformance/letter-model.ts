@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { LaneEvent } from '../../lane/lane-event.ts'
 import type { DeadLetterFilter, DeadLetterRow, DeadLetterStore } from '../dead-letter-store.ts'
 import type { DeliveryStore } from '../delivery-store.ts'
-import { type MakePlace, NOW, withStore } from './store-place.ts'
+import { eventAt, laneOf, letter, type MakePlace, NOW, withStore } from './store-place.ts'
 
 const seed = Number(process.env['SEED'] ?? Math.floor(Math.random() * 2 ** 31))
 
@@ -54,7 +54,8 @@ export function testManyLetters(makePlace: MakePlace): void {
       await giveUp(store, [...manyGiven(100), ...manyGiven(100, { destinationId: 'd2' })])
       const { id } = (await listed(store, { destinationId: 'd1' }))[0]!
       const scope = { destinationId: 'd1' }
-      await store.outcomes.discard({ scope, partitions: [0], ranges: [], reason: 'destination was removed', at: NOW })
+      const removal = { scope, partitions: [0], ranges: [], reason: 'destination was removed', at: NOW }
+      expect(await store.outcomes.discard(removal)).toBe(100)
       const ended = { state: 'discarded', endReason: 'destination was removed' }
       expect(await store.deadLetters.get(id)).toMatchObject(ended)
       expect((await listed(store, { state: 'open' })).length).toBe(100)
@@ -63,6 +64,28 @@ export function testManyLetters(makePlace: MakePlace): void {
       await store.tidy({ finalBefore: NOW + 1, logOldest: [], maxBytes: 1e9 })
       expect(await store.deadLetters.get(id)).toBe(undefined)
       expect((await listed(store, {})).length).toBe(100)
+    }))
+
+  test('dead letters that come over a change of minute are counted, and none is left once all are discarded', () =>
+    withStore(makePlace, async (store) => {
+      const outcomes = laneOf(store, 'd1', 50)
+      const minute = Math.ceil(NOW / 60_000) * 60_000
+      for (let offset = 0; offset < 40; offset++) {
+        outcomes.deadLetter(eventAt(offset), letter(offset, { attempts: 0, deadAt: minute - 20 + offset }))
+      }
+      await store.flush()
+      expect(await store.deadLetters.countOpen({ destinationId: 'd1' })).toBe(40)
+      const tidied = { finalBefore: 0, logOldest: [], maxBytes: Number.MAX_SAFE_INTEGER }
+      await store.outcomes.discard({
+        scope: { destinationId: 'd1' },
+        partitions: [0],
+        ranges: [],
+        reason: 'gone',
+        at: NOW,
+      })
+      await store.tidy(tidied)
+      expect(await store.deadLetters.countOpen({ destinationId: 'd1' })).toBe(0)
+      expect(await store.deadLetters.groups({ filter: {}, before: null })).toEqual({ groups: [], next: null })
     }))
 
   test('a job over named dead letters takes up those that are open, ordered by place', () =>

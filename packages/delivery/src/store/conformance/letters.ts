@@ -75,6 +75,8 @@ export function testLetters(makePlace: MakePlace): void {
       },
       async (store) => {
         expect(await store.jobs.unfinished()).toMatchObject([{ id: 'j1', matched: 3, taken: 2 }])
+        expect(await store.jobs.isUnderWay({ jobId: 'j1', partitions: [0] })).toBe(true)
+        expect(await store.jobs.isUnderWay({ jobId: 'j1', partitions: [1] })).toBe(false)
         expect(await store.jobs.replayingLetters({ jobId: 'j1', partitions: [0] })).toMatchObject([
           { offset: 1 },
           { offset: 2 },
@@ -86,6 +88,7 @@ export function testLetters(makePlace: MakePlace): void {
         expect(await store.jobs.end({ id: 'j1', to: 'cancelled', at: NOW, partitions: [0] })).toMatchObject({
           isChanged: true,
         })
+        expect(await store.jobs.isUnderWay({ jobId: 'j1', partitions: [0] })).toBe(false)
         expect(await store.deadLetters.countOpen({})).toBe(3)
         expect(await store.jobs.get('j1')).toMatchObject({ state: 'cancelled', finishedAt: NOW })
         expect(await store.jobs.get('j2')).toBe(undefined)
@@ -109,6 +112,7 @@ export function testLetters(makePlace: MakePlace): void {
       const part = { jobId: 'j1', destinationId: 'd1', partition: 0, place: [3, 0], isAtEnd: true, filtered: [] }
       const waits = [1, 2].map((offset) => wait(offset, { replayId: 'j1', stream: 2 }))
       expect(await store.jobs.takeEvents({ ...part, waits })).toEqual([0])
+      expect(await store.jobs.isUnderWay({ jobId: 'j1', partitions: [0] })).toBe(true)
       expect(await store.jobs.replayingEvents({ jobId: 'j1', partitions: [0] })).toMatchObject([
         { offset: 1, replayId: 'j1' },
       ])
@@ -244,6 +248,7 @@ export function testLetters(makePlace: MakePlace): void {
       const counts = { taken: 4, delivered: 2, filtered: 1, deadLettered: 1 }
       expect(await store.jobs.get('j1')).toMatchObject(counts)
       expect(await store.jobs.replayingEvents({ jobId: 'j1', partitions: [0] })).toEqual([])
+      expect(await store.jobs.isUnderWay({ jobId: 'j1', partitions: [0] })).toBe(false)
       expect(await recordedAt(store, 3)).toMatchObject([
         ['d1', { kind: 'plain', replayId: null }],
         ['d1', { kind: 'dead_letter', replayId: 'j1' }],

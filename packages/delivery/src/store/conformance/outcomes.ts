@@ -127,6 +127,21 @@ export function testOutcomes(makePlace: MakePlace): void {
       expect(await store.outcomes.droppedUntil()).toBe(later - 1_000)
     }))
 
+  test('the index of messageIds costs no trace, however large it is', () =>
+    withStore(makePlace, async (store) => {
+      const outcomes = laneOf(store, 'd1', 9)
+      outcomes.journey(eventAt(1), wait(1, { outcome: 'delivered', at: NOW }))
+      outcomes.delivered(eventAt(2), 200, 1, NOW, 1)
+      await store.flush()
+      const position = { reader: 'messages', partition: 0, stream: 0, position: { offset: 9, index: 0 } }
+      const entries = new Uint8Array(4_800_000)
+      for (let at = 0; at < entries.length; at += 60_000) crypto.getRandomValues(entries.subarray(at, at + 60_000))
+      await store.messages.write({ partition: 0, lastOffset: 9, entries, position })
+      await store.tidy({ finalBefore: 0, logOldest: [], maxBytes: 2_000_000 })
+      expect(await Promise.all([1, 2].map(async (offset) => (await recordedAt(store, offset)).length))).toEqual([1, 1])
+      expect(await store.outcomes.droppedUntil()).toBe(undefined)
+    }))
+
   test('a thread reads outcomes of many events through a port, until the store is closed', () =>
     withStore(makePlace, async (store) => {
       const outcomes = laneOf(store, 'd1', 20)
@@ -169,6 +184,16 @@ export function testOutcomes(makePlace: MakePlace): void {
       const sought = [...offsets, 99, 150].map((offset) => ({ offset, index: offset % 3, sourceId: 's1' }))
       const found = await behind.outcomesOf(0, sought)
       expect(found.map((each) => each.length)).toEqual([1, 1, 1, 1, 1, 0, 1])
+    }))
+
+  test('reasons that differ only in characters that a database refuses are all written', () =>
+    withStore(makePlace, async (store) => {
+      const outcomes = laneOf(store, 'd1', 9)
+      const reasons = ['a\0', 'a\ufffd', 'a\ud800']
+      for (const [offset, reason] of reasons.entries()) outcomes.deadLetter(eventAt(offset), letter(offset, { reason }))
+      await store.flush()
+      const { rows } = await store.deadLetters.page({ filter: {}, limit: 10, before: null })
+      expect(rows.map(({ offset, reason }) => [offset, reason.slice(0, 1)])).toEqual([2, 1, 0].map((n) => [n, 'a']))
     }))
 
   test('outcomes whose text has characters that a database refuses are written', () =>

@@ -145,7 +145,9 @@ export function testPartitions(makePlace: MakePlace): void {
       for (const partition of ALL) outcomes.journey(eventAt(partition, 10), wait(10, { partition }))
       await store.flush()
       const removal = { scope: { destinationId: 'd1' }, ranges: [], reason: 'destination was removed', at: NOW }
-      await store.outcomes.discard({ ...removal, partitions: [0, 1] })
+      const ended = placesOf([0, 1]).length - 1
+      expect(await store.outcomes.discard({ ...removal, partitions: [0, 1] })).toBe(ended)
+      expect(await store.outcomes.discard({ ...removal, partitions: [0, 1] })).toBe(0)
       expect(await open(store)).toEqual(placesOf([2]))
       const { waiting } = await store.outcomes.resume({ destinationId: 'd1', partitions: ALL })
       expect(new Set(waiting.map(({ partition }) => partition))).toEqual(new Set([2]))

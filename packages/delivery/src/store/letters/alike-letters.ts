@@ -5,6 +5,7 @@ export const FEWEST_ALIKE = 16
 /** Maximum size: reading one letter reads its whole range. */
 export const MAX_ALIKE = 256
 const MAX_EVENT_BYTES = 1024 * 1024
+const MINUTE_MS = 60_000
 
 /**
  * Finds groups of similar dead letters without attempts of their own, each of which is stored as one range.
@@ -29,10 +30,19 @@ function isPlain({ replayId, attempts, requests }: DeadLetterWrite): boolean {
   return replayId === null && attempts === 0 && requests === null
 }
 
-/** Fields that the letters of a range share; delivery gave them up within milliseconds, so they also share the time. */
+/** Open dead letters are counted by the minute in which delivery gave them up. */
+export function minuteOf({ deadAt }: Pick<DeadLetterWrite, 'deadAt'>): number {
+  return Math.trunc(deadAt / MINUTE_MS)
+}
+
+/**
+ * Fields that the letters of a range share. Delivery gave them up within milliseconds, so they also share the time of the first
+ * one; within one minute, because a range leaves the count of the minute of its time.
+ */
 function sharedBy(letter: DeadLetterWrite): string {
   const { destinationId, sourceId, partition, stage, reason, lastStatus, lastAnswer, revision } = letter
-  return JSON.stringify([destinationId, sourceId, partition, stage, reason, lastStatus, lastAnswer, revision])
+  const outcome = [stage, reason, lastStatus, lastAnswer, revision]
+  return JSON.stringify([destinationId, sourceId, partition, ...outcome, minuteOf(letter)])
 }
 
 function* chunksOf(letters: readonly DeadLetterWrite[]): Generator<DeadLetterWrite[]> {

@@ -69,7 +69,9 @@ export class PostgresBacklog implements BacklogStore {
 
   keptRanges(): Promise<{ partition: number; from: number; to: number }[]> {
     return this.#transactions.pool.query(
-      `SELECT partition, min("offset") AS "from", max("offset") + 1 AS "to" FROM kept_record GROUP BY partition`,
+      `SELECT t.partition, k."from", k."to" FROM kept_total t CROSS JOIN LATERAL (
+         SELECT min("offset") AS "from", max("offset") + 1 AS "to" FROM kept_record WHERE partition = t.partition
+       ) k WHERE t.records > 0 ORDER BY t.partition`,
     )
   }
 

@@ -10,7 +10,7 @@ import {
 } from '../duplicate-store.ts'
 import { type DayTables, dayOf } from './day-tables.ts'
 import { positionsAsJson, upsertPositions } from './outcomes/position-rows.ts'
-import type { StoredNames } from './stored-names.ts'
+import { digestOf, type StoredNames } from './stored-names.ts'
 import type { Transactions } from './transactions.ts'
 
 /** Rows of one query of keys; each holds at most some seconds of a shard. */
@@ -44,13 +44,13 @@ export class PostgresStoredDuplicates implements StoredDuplicates {
   }
 
   async decidedTo(): Promise<ReadonlyMap<number, number>> {
-    const rows = await this.#pool.query<{ partition: number; offset: number }>(
-      `SELECT partition, "offset" FROM position WHERE reader = (SELECT id FROM name WHERE name = $1)`,
-      [DUPLICATES_READER],
-    )
+    const rows = await this.#pool.query<{ partition: number; offset: number }>(DECIDED_TO, [DUPLICATES_READER])
     return new Map(rows.map(({ partition, offset }) => [partition, offset]))
   }
 }
+
+export const DECIDED_TO = `
+  SELECT partition, "offset" FROM position WHERE reader = (SELECT id FROM name WHERE digest = ${digestOf('$1')})`
 
 export function indexesOf(bytes: Buffer): number[] {
   return Array.from({ length: bytes.length / 2 }, (_, i) => bytes.readUInt16LE(i * 2))

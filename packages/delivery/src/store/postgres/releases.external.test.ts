@@ -1,4 +1,4 @@
-import { migrate, type SchemaPart } from '@millrace/postgres'
+import { leaseSchema, migrate, type SchemaPart } from '@millrace/postgres'
 import { TestSchema } from '@millrace/postgres/testing/test-schema'
 import { expect, test } from 'vitest'
 import { eventAt, laneOf, letter, NOW, recordedAt, wait } from '../conformance/store-place.ts'
@@ -47,6 +47,38 @@ test('this release goes on, and starts again, beside a later one that added to t
   }
   const [version] = await first.pool.query<{ version: number }>(`SELECT version FROM schema WHERE part = 'delivery'`)
   expect(version).toEqual({ version: nextRelease.steps.length })
+})
+
+test('counts of dead letters that an earlier release got wrong are made anew', async () => {
+  await using schema = await TestSchema.open('wrong_counts')
+  await using pool = schema.pool()
+  const before = deliverySchema.steps.findIndex(({ name }) => name === 'counts of dead letters')
+  await migrate(pool, [leaseSchema, { ...deliverySchema, steps: deliverySchema.steps.slice(0, before) }])
+  await pool.query(`
+    INSERT INTO dead_letter (id, destination, source, partition, "offset", idx, state, stage, reason, accepted_at, dead_at,
+      attempts, last_status, revision, state_at, event)
+    SELECT n, 1, 2, 0, n, 0, CASE WHEN n <= 3 THEN 0 ELSE 3 END, 2, 3, 0, 60000 + n, 1, 400, 1, 0, '{}'
+    FROM generate_series(1, 5) n`)
+  await pool.query(`
+    INSERT INTO letter_range (first, destination, source, partition, first_offset, last_offset, state, stage, reason, dead_at,
+      last_status, revision, state_at, letters, event_bytes, offsets, indexes, accepted, events)
+    SELECT 256 * (1 + state), 1, 2, 0, 1, 2, state, 2, 3, 60000, 400, 1, 0, 2, 4, '{8,9}', '{0,0}', '{0,0}', '{"{}","{}"}'
+    FROM unnest('{0,3}'::int[]) state`)
+  await pool.query('INSERT INTO letter_group VALUES (1, 2, 2, 3, 400, 0, -7, 1, 1), (1, 2, 2, 3, 400, 1, 20, 1, 1)')
+  await migrate(pool, [deliverySchema])
+  expect(await pool.query('SELECT * FROM letter_group')).toEqual([
+    {
+      destination: 1,
+      source: 2,
+      stage: 2,
+      reason: 3,
+      last_status: 400,
+      minute: 1,
+      letters: 5,
+      oldest: 60_000,
+      newest: 60_003,
+    },
+  ])
 })
 
 test('several processes that start at once make the tables once', async () => {

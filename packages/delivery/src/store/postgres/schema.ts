@@ -251,6 +251,37 @@ const LIVE_VIEW = `
   CREATE INDEX dead_letter_changed ON dead_letter (changed_at) WHERE changed_at IS NOT NULL;
 `
 
+// Earlier releases counted a range of letters by the minute of each letter, and took it out by the minute of the first one. Flushes
+// wait meanwhile: their counts are added to the new ones.
+const LETTER_GROUPS = `
+  LOCK TABLE letter_group IN EXCLUSIVE MODE;
+  DELETE FROM letter_group;
+  INSERT INTO letter_group (destination, source, stage, reason, last_status, minute, letters, oldest, newest)
+  SELECT destination, source, stage, reason, last_status, dead_at / 60000, sum(letters), min(dead_at), max(dead_at) FROM (
+    SELECT destination, source, stage, reason, last_status, dead_at, 1 AS letters FROM dead_letter WHERE state = 0
+    UNION ALL SELECT destination, source, stage, reason, last_status, dead_at, letters FROM letter_range WHERE state = 0
+  ) open GROUP BY 1, 2, 3, 4, 5, 6;
+`
+
+// A trigger counts, because the release before this one does not. Changes of kept records wait until they are counted.
+const KEPT_TOTAL = `
+  -- Number and bytes of the kept records of each partition.
+  CREATE TABLE kept_total (partition bigint PRIMARY KEY, records bigint NOT NULL, bytes bigint NOT NULL) WITH (fillfactor = 50);
+  CREATE FUNCTION count_kept() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+    DECLARE sign bigint := CASE TG_OP WHEN 'INSERT' THEN 1 ELSE -1 END;
+    BEGIN
+      INSERT INTO kept_total AS t (partition, records, bytes)
+      SELECT partition, sign * count(*), sign * sum(octet_length(bytes)) FROM changed GROUP BY partition ORDER BY partition
+      ON CONFLICT (partition) DO UPDATE SET records = t.records + excluded.records, bytes = t.bytes + excluded.bytes;
+      RETURN NULL;
+    END $$;
+  CREATE TRIGGER kept_more AFTER INSERT ON kept_record REFERENCING NEW TABLE AS changed
+    FOR EACH STATEMENT EXECUTE FUNCTION count_kept();
+  CREATE TRIGGER kept_less AFTER DELETE ON kept_record REFERENCING OLD TABLE AS changed
+    FOR EACH STATEMENT EXECUTE FUNCTION count_kept();
+  INSERT INTO kept_total SELECT partition, count(*), sum(octet_length(bytes)) FROM kept_record GROUP BY partition;
+`
+
 /**
  * The tables of the delivery store. Later releases only add steps: two releases run side by side.
  *
@@ -268,5 +299,7 @@ export const deliverySchema: SchemaPart = {
     { name: 'storage budget', up: (queries) => queries.rows(BUDGET) },
     { name: 'oldest open dead letters', up: (queries) => queries.rows(EXPIRY) },
     { name: 'retries for the live view', up: (queries) => queries.rows(LIVE_VIEW) },
+    { name: 'counts of dead letters', up: (queries) => queries.rows(LETTER_GROUPS) },
+    { name: 'size of kept records', up: (queries) => queries.rows(KEPT_TOTAL) },
   ],
 }

@@ -163,7 +163,8 @@ test('every call that writes state of a shard is fenced: under a lost epoch it w
     },
     duplicates: ({ duplicates }) => duplicates.write([decided]),
     places: ({ places }) => places.write({ reader: 'r1', partition: 1, offset: 9 }),
-    budgetOrder: ({ budget }) => budget.done({ destinationId: 'd1', shard: 1, bytes: 1 }),
+    budgetOrderBegun: ({ budget }) => budget.begin({ destinationId: 'd1', shard: 1, bytes: 5 }),
+    budgetOrder: ({ budget }) => budget.done({ destinationId: 'd1', shard: 1, bytes: 5 }),
     writeSpans: ({ spans }) =>
       spans.write({ put: [{ ...span, sourceId: 's1', destinationId: 'd1', fromOffset: 7 }], remove: [] }),
     removeSpans: ({ spans }) => spans.write({ put: [], remove: [span] }),

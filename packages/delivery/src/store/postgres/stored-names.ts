@@ -1,33 +1,38 @@
 import { hash } from 'node:crypto'
-import type { PostgresPool } from '@millrace/postgres'
+import type { PostgresPool, Queries } from '@millrace/postgres'
 import type { DeadLetterFilter } from '../dead-letter-store.ts'
 import type { SoughtNames } from '../letters/letter-judge.ts'
 import { storedText } from './stored-text.ts'
 
 const MAX_REMEMBERED = 10_000
 
+type Reads = Pick<Queries, 'rows'>
+
 /**
  * Stores ids and texts that many rows share as numbers. A name never changes, so every process may remember its number.
  * New names are written before the transaction that uses them, which therefore never waits for another one here.
+ * A caller that has a connection passes it: with a second one for the names, callers could hold all connections of the
+ * pool and wait for each other.
  */
 export class StoredNames {
-  readonly #pool: PostgresPool
+  readonly #queries: Reads
   readonly #numbers = new Map<string, number>()
 
   constructor(pool: PostgresPool) {
-    this.#pool = pool
+    this.#queries = { rows: (text, values) => pool.query(text, values) }
   }
 
-  /** The numbers of texts; unknown texts get new numbers. */
-  async numbers(names: Iterable<string>): Promise<(name: string) => number> {
-    const found = await this.#find(names)
-    const unknown = new Map([...new Set(names)].filter((name) => !found.has(name)).map((name) => [digest(name), name]))
+  /** The numbers of texts; unknown texts get new numbers. @param queries in no transaction. */
+  async numbers(names: Iterable<string>, queries = this.#queries): Promise<(name: string) => number> {
+    const texts = new Set(Array.from(names, storedText))
+    const found = await this.#find(texts, queries)
+    const unknown = new Map([...texts].filter((text) => !found.has(text)).map((text) => [digest(text), text]))
     if (unknown.size > 0) {
-      const values = [[...unknown.keys()], [...unknown.values()].map(storedText)]
-      await this.#pool.query(INSERT, values)
-      for (const [name, number] of await this.#find(unknown.values())) found.set(name, number)
+      const values = [[...unknown.keys()], [...unknown.values()]]
+      await queries.rows(INSERT, values)
+      for (const [name, number] of await this.#find(unknown.values(), queries)) found.set(name, number)
     }
-    return (name) => found.get(name)!
+    return (name) => found.get(name) ?? found.get(storedText(name))!
   }
 
   /** The number of a text; an unknown text gets a new number. */
@@ -36,16 +41,19 @@ export class StoredNames {
   }
 
   /** The number to search for: an unused number for an unknown text, undefined without a text. */
-  async sought(name: string | undefined): Promise<number | undefined> {
-    return name === undefined ? undefined : ((await this.#find([name])).get(name) ?? UNUSED)
+  async sought(name: string | undefined, queries = this.#queries): Promise<number | undefined> {
+    if (name === undefined) return undefined
+    const text = storedText(name)
+    return (await this.#find([text], queries)).get(text) ?? UNUSED
   }
 
   /** The names that a filter of dead letters asks for. */
-  async soughtBy({ sourceId, reason }: DeadLetterFilter): Promise<SoughtNames> {
-    return { source: await this.sought(sourceId), reason: await this.sought(reason) }
+  async soughtBy({ sourceId, reason }: DeadLetterFilter, queries = this.#queries): Promise<SoughtNames> {
+    return { source: await this.sought(sourceId, queries), reason: await this.sought(reason, queries) }
   }
 
-  async #find(names: Iterable<string>): Promise<Map<string, number>> {
+  /** @param names as Postgres stores them: two texts that are stored alike are one name. */
+  async #find(names: Iterable<string>, queries: Reads): Promise<Map<string, number>> {
     const found = new Map<string, number>()
     const unknown = new Map<string, string>()
     for (const name of names) {
@@ -54,7 +62,7 @@ export class StoredNames {
       else found.set(name, number)
     }
     if (unknown.size === 0) return found
-    const rows = await this.#pool.query<{ digest: string; id: number }>(FIND, [[...unknown.keys()]])
+    const rows = await queries.rows<{ digest: string; id: number }>(FIND, [[...unknown.keys()]])
     for (const { digest, id } of rows) {
       const name = unknown.get(digest)!
       found.set(name, id)
@@ -65,12 +73,17 @@ export class StoredNames {
   }
 }
 
+/** SQL of the digest by which a stored text is found: there is no index on the text. */
+export function digestOf(text: string): string {
+  return `substring(sha256(convert_to(${text}, 'UTF8')) FOR 16)`
+}
+
 const UNUSED = -1
 const FIND = `SELECT encode(digest, 'hex') AS digest, id FROM name WHERE digest = ANY (SELECT decode(d, 'hex') FROM unnest($1::text[]) d)`
 const INSERT = `
   INSERT INTO name (digest, name) SELECT decode(digest, 'hex'), name FROM unnest($1::text[], $2::text[]) AS n(digest, name)
   ORDER BY digest ON CONFLICT DO NOTHING`
 
-function digest(name: string): string {
-  return hash('sha256', storedText(name), 'hex').slice(0, 32)
+function digest(text: string): string {
+  return hash('sha256', text, 'hex').slice(0, 32)
 }

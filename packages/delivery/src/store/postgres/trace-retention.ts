@@ -70,7 +70,7 @@ class RetentionRun {
     await this.#run('DELETE FROM job_part WHERE job NOT IN (SELECT number FROM job)')
     await this.#run('DELETE FROM job_count WHERE job NOT IN (SELECT number FROM job)')
     await this.#run(DROP_REVISIONS)
-    await this.#run('DELETE FROM letter_group WHERE letters <= 0')
+    await this.#run('DELETE FROM letter_group WHERE letters = 0')
     await this.#run('DELETE FROM writer WHERE flushed_at < $1', [this.#clock.now() - WRITER_KEPT_MS])
     for (const [steps, table] of Object.entries(STATISTICS_TABLES)) {
       const newest = `(SELECT max(at) FROM ${table}_step)`
@@ -118,12 +118,14 @@ class RetentionRun {
     }
   }
 
-  /** The oldest traces while all together are too large. */
+  /**
+   * The oldest traces while all together are too large. The index of messageIds is no trace, and no journey leaves for plain
+   * outcomes of the present day: it would free too little, and journeys tell of retries and of what expired.
+   */
   async #dropMost(maxBytes: number): Promise<void> {
     const blocks = await this.#days.list('block')
-    const hashes = await this.#days.list('message_hashes')
     const [ended] = await this.#transactions.pool.query<{ bytes: number }>(ENDED_BYTES)
-    let bytes = [...blocks, ...hashes, ended!].reduce((sum, each) => sum + each.bytes, 0)
+    let bytes = [...blocks, ended!].reduce((sum, each) => sum + each.bytes, 0)
     for (const { day, bytes: ofDay } of blocks) {
       if (bytes <= maxBytes || day >= this.#today) break
       if (!(await this.#days.drop('block', day, this.#begin))) break
@@ -131,10 +133,10 @@ class RetentionRun {
       // An outcome follows its event: an event accepted after this day has all its traces.
       await this.#noteDropped((day + 1) * DAY_MS)
     }
-    if (bytes <= maxBytes) return
+    if (ended!.bytes <= maxBytes) return
     const rows = await this.#transactions.write(async (queries) => {
       await this.#begin(queries)
-      return queries.rows<{ at: number }>(DROP_OLDEST_JOURNEYS, [bytes - maxBytes])
+      return queries.rows<{ at: number }>(DROP_OLDEST_JOURNEYS, [ended!.bytes - maxBytes])
     })
     if (rows[0]?.at !== undefined && rows[0].at !== null) await this.#noteDropped(rows[0].at + 1)
   }

@@ -14,7 +14,7 @@ const BACKUP_READER = 'backup'
 export interface CopiedMoment {
   /** Resources of the configuration, which is copied after the delivery state. */
   readonly spans: readonly Span[]
-  /** End of the log of partition 0, which is copied last or omitted. */
+  /** End of the log in every partition, which is copied last or omitted. */
   readonly logEnd: number
 }
 

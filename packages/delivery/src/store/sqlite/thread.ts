@@ -66,8 +66,8 @@ const nouns: NounAnswers = {
     discard: ({ scope, partitions, ranges: discarded, reason, at }) =>
       write(() => {
         for (const range of discarded) ranges.write(range)
-        deadLetters.discard(scope, partitions, reason, at)
         outcomes.dropWaiting(scope, partitions)
+        return deadLetters.discard(scope, partitions, reason, at)
       }),
   },
   deadLetters: {
@@ -113,6 +113,7 @@ const nouns: NounAnswers = {
         return indexes
       }),
     replayingEvents: (of) => outcomes.replaying(of),
+    isUnderWay: (of) => replayed.of(of).length > 0 || outcomes.replaying(of).length > 0,
     reopenForgotten: ({ partitions }) =>
       write(() => {
         replayed.reopenForgotten(partitions)

@@ -4,7 +4,10 @@ import { contextObject, duplicateId, eventProperties, eventTime, present } from 
 import { userIdentifiers } from './user-identifiers.ts'
 
 const CLICK_IDS = ['gclid', 'gbraid', 'wbraid']
-const SOURCES: Readonly<Record<string, string>> = { web: 'WEB', mobile: 'APP' }
+const SOURCES = new Map([
+  ['web', 'WEB'],
+  ['mobile', 'APP'],
+])
 
 /**
  * An event as the Data Manager API takes it.
@@ -25,7 +28,7 @@ export function conversion(event: StoredEvent, config: JsonObject): JsonObject {
     ...present({
       transactionId: textOf(orderId) ?? duplicateId(event),
       eventTimestamp: new Date(time).toISOString(),
-      eventSource: SOURCES[String(event['channel'])],
+      eventSource: SOURCES.get(String(event['channel'])),
       conversionValue: amountOf(value) ?? amountOf(revenue) ?? amountOf(total),
       currency: textOf(currency)?.toUpperCase(),
     }),

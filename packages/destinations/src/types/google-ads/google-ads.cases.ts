@@ -230,6 +230,7 @@ const others: DestinationCase[] = [
   ),
   sends('an app as the source', { channel: 'mobile' }, { eventSource: 'APP', ...click }),
   sends('no source of a server', { channel: 'server' }, click),
+  sends('no source of a channel with the name of a member of all objects', { channel: 'constructor' }, click),
   sends(
     'the consent of the event before that of the configuration',
     { context: { consent: { ad_user_data: false } } },

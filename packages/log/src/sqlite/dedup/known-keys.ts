@@ -1,16 +1,31 @@
 import { decodeHashes } from '@millrace/protocol/record'
-import { type AttemptEntry, Attempts } from '../../dedup/attempts.ts'
-import { addEntries, CommitDedup, lastAcceptedAt } from '../../dedup/commit-dedup.ts'
+import {
+  ATTEMPT_KINDS,
+  type AttemptEntry,
+  type AttemptKind,
+  Attempts,
+  MAX_ATTEMPT_EVENTS,
+} from '../../dedup/attempts.ts'
+import { addEntries, CommitDedup } from '../../dedup/commit-dedup.ts'
 import type { DecidedCommit } from '../../dedup/decided-commit.ts'
 import { DEDUP_ENTRY_BYTES, DedupWindow, MAX_DEDUP_ENTRIES } from '../../dedup/dedup-window.ts'
+import { KEY_BYTES } from '../../dedup/key-bytes.ts'
 import { MAX_DEDUP_WINDOW_MS } from '../../dedup.ts'
 import type { Offset } from '../../event-log.ts'
 import type { Commit } from '../segments/commit.ts'
 
 /** The keys that the segments hold. */
 export interface StoredKeys {
-  /** Window entries of each segment in commit order, newest segment first. */
-  windowEntries(): Iterable<readonly Uint8Array[]>
+  newestFirst(): Iterable<SegmentKeysReader>
+}
+
+/** Reads the keys of a segment, in commit order. */
+export interface SegmentKeysReader {
+  /** Offset of its first record. */
+  readonly first: Offset
+  /** When its last record was accepted; undefined without records. */
+  readonly newestAt: number | undefined
+  windowEntries(): readonly Uint8Array[]
   attemptEntries(): readonly AttemptEntry[]
 }
 
@@ -31,15 +46,13 @@ export class KnownKeys {
   }
 
   loadWindow(): void {
-    this.#window ??= readWindow(this.#stored.windowEntries())
+    this.#window ??= readWindow(recent(this.#stored.newestFirst()))
   }
 
   loadAttempts(): void {
     if (this.#attempts !== undefined) return
     this.#attempts = new Attempts()
-    // Retention may have copied older keys into a newer segment.
-    const entries = [...this.#stored.attemptEntries()].sort((one, other) => one.first - other.first)
-    for (const entry of entries) this.#attempts.add(entry)
+    for (const entry of readAttempts(recent(this.#stored.newestFirst()))) this.#attempts.add(entry)
   }
 
   /** Finds the duplicates of a commit. @param first its offset. */
@@ -60,22 +73,46 @@ export class KnownKeys {
   }
 }
 
+/** The segments that may have keys of the last day: twice as many, in case the clock was changed. */
+function* recent(newestFirst: Iterable<SegmentKeysReader>): Generator<SegmentKeysReader> {
+  let latest = Number.NEGATIVE_INFINITY
+  for (const segment of newestFirst) {
+    const at = segment.newestAt ?? latest
+    latest = Math.max(latest, at)
+    if (at < latest - 2 * MAX_DEDUP_WINDOW_MS) return
+    yield segment
+  }
+}
+
 /** Reads until the window is full, then adds the entries in commit order. */
-function readWindow(newestFirst: Iterable<readonly Uint8Array[]>): DedupWindow {
+function readWindow(newestFirst: Iterable<SegmentKeysReader>): DedupWindow {
   const found: (readonly Uint8Array[])[] = []
   let entries = 0
-  let newestAt = Number.NEGATIVE_INFINITY
-  for (const parts of newestFirst) {
-    const at = lastAcceptedAt(parts)
-    newestAt = Math.max(newestAt, at)
-    // Twice as far back as needed, in case the clock was changed.
-    if (at < newestAt - 2 * MAX_DEDUP_WINDOW_MS || entries >= MAX_DEDUP_ENTRIES) break
+  for (const segment of newestFirst) {
+    const parts = segment.windowEntries()
     found.push(parts)
     for (const { length } of parts) entries += length / DEDUP_ENTRY_BYTES
+    if (entries >= MAX_DEDUP_ENTRIES) break
   }
   const window = new DedupWindow(MAX_DEDUP_WINDOW_MS, MAX_DEDUP_ENTRIES, entries)
   for (const part of found.reverse().flat()) addEntries(window, part)
   return window
+}
+
+/** Reads until there are enough keys of each kind. @returns them in commit order. */
+function readAttempts(newestFirst: Iterable<SegmentKeysReader>): AttemptEntry[] {
+  const found: AttemptEntry[] = []
+  const counts: Record<AttemptKind, number> = { exit: 0, first: 0 }
+  const isWanted = (kind: AttemptKind) => counts[kind] < MAX_ATTEMPT_EVENTS
+  for (const segment of newestFirst) {
+    const entries = segment.attemptEntries().filter(({ kind }) => isWanted(kind))
+    for (const entry of entries) found.push(entry)
+    // Retention may have copied keys into it that are older than those of the next segments.
+    const own = entries.filter(({ first }) => first >= segment.first)
+    for (const { kind, keys } of own) counts[kind] += keys.length / KEY_BYTES
+    if (!ATTEMPT_KINDS.some(isWanted)) break
+  }
+  return found.sort((one, other) => one.first - other.first)
 }
 
 /** The tallies of a commit without its duplicates. */

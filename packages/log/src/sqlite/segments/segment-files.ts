@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
+import { copyFileSync, existsSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Offset } from '../../event-log.ts'
 
@@ -43,6 +43,13 @@ export const PAGE_BYTES = 16_384
 export function setAside(path: string): void {
   for (const file of [path, ...SIDE_FILES.map((ending) => path + ending)]) {
     if (existsSync(file)) renameSync(file, `${file}.damaged`)
+  }
+}
+
+/** Copies the files of a segment that stays in use to `*.damaged`, for manual inspection. @param as path after which they are named. */
+export function copyDamaged(path: string, as: string): void {
+  for (const ending of ['', '-wal']) {
+    if (existsSync(path + ending)) copyFileSync(path + ending, `${as}${ending}.damaged`)
   }
 }
 

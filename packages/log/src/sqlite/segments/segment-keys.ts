@@ -21,8 +21,9 @@ const KEYS = `
   CREATE TABLE IF NOT EXISTS dedup (first INTEGER PRIMARY KEY, entries BLOB NOT NULL) STRICT;
   CREATE TABLE IF NOT EXISTS attempts (
     first INTEGER NOT NULL, kind INTEGER NOT NULL, accepted_at INTEGER NOT NULL, keys BLOB NOT NULL
-  ) STRICT;
-  CREATE TABLE IF NOT EXISTS keys_written (id INTEGER PRIMARY KEY CHECK (id = 1), until INTEGER NOT NULL) STRICT`
+  ) STRICT`
+const KEYS_WRITTEN =
+  'CREATE TABLE IF NOT EXISTS keys_written (id INTEGER PRIMARY KEY CHECK (id = 1), until INTEGER NOT NULL) STRICT'
 
 /** The keys of a commit. */
 interface CommitKeys extends Pick<DecidedCommit, 'entries' | 'attempts'> {
@@ -32,7 +33,8 @@ interface CommitKeys extends Pick<DecidedCommit, 'entries' | 'attempts'> {
 }
 
 /**
- * The deduplication tables of a segment. They are created with the first commit that needs them:
+ * The deduplication tables of a segment. They are created with the first commit that needs them, `keys_written` at the latest when
+ * the segment is closed:
  *
  *   duplicates     offset of a record, indexes of its duplicates as u16, little-endian
  *   dedup          first offset of some commits, window entries of their other events (dedup-window.ts)
@@ -40,7 +42,8 @@ interface CommitKeys extends Pick<DecidedCommit, 'entries' | 'attempts'> {
  *   keys_written   the offset up to which `dedup` and `attempts` have the keys
  *
  * The keys of later records follow from the records, their rules and their duplicates. So `dedup` and `attempts` only save the time
- * to read the records of a whole segment, and need not be written with each commit.
+ * to read the records of a whole segment, and need not be written with each commit. A closed segment has no later records, except
+ * one of an earlier release or one whose last keys could not be written.
  */
 export class SegmentKeys {
   readonly #path: string
@@ -49,17 +52,19 @@ export class SegmentKeys {
   #hasDuplicates: boolean
   /** Inserts into `duplicates`, once it exists. */
   #insertDuplicates: StatementSync | undefined
-  /** Undefined until the first commit since the segment was opened. */
+  /** Keys of the records from `keys_written` on; undefined until they are first needed. */
   #unwritten: CommitKeys[] | undefined
   #unwrittenBytes = 0
   /** Of the commit that is being written. */
   #adding: { readonly keys: CommitKeys | undefined; readonly isWritten: boolean } | undefined
 
-  constructor(path: string, database: DatabaseSync, streams: () => Iterable<StreamNumber>) {
+  /** @param isEmpty whether the segment is known to have no record. */
+  constructor(path: string, database: DatabaseSync, streams: () => Iterable<StreamNumber>, isEmpty: boolean) {
     this.#path = path
     this.#database = database
     this.#streams = streams
     this.#hasDuplicates = hasTable(database, 'duplicates')
+    if (isEmpty) this.#unwritten = []
   }
 
   /** Writes the duplicates of a commit inside its transaction, and from time to time the keys. @param end one past its last record. */
@@ -73,14 +78,13 @@ export class SegmentKeys {
     const isWritten =
       this.#unwrittenBytes + bytesOf(keys) >= MAX_UNWRITTEN_BYTES || before.length >= MAX_UNWRITTEN_COMMITS
     this.#adding = { keys, isWritten }
-    if (isWritten) this.#writeKeys([...before, keys])
+    if (isWritten) this.#writeKeys([...before, keys], end)
   }
 
-  /** Writes the keys that are left, inside a transaction, before the segment is closed. */
-  writeRest(): void {
+  /** Writes the keys that are left, inside a transaction, before the segment is closed. @param end one past its last record. */
+  writeRest(end: Offset): void {
     this.#adding = { keys: undefined, isWritten: true }
-    const unwritten = this.#unwrittenBefore(Number.MAX_SAFE_INTEGER)
-    if (unwritten.length > 0) this.#writeKeys(unwritten)
+    this.#writeKeys(this.#unwrittenBefore(end), end)
   }
 
   /** Writes keys that were remembered by another segment, inside a transaction. */
@@ -118,8 +122,9 @@ export class SegmentKeys {
       const written = hasTable(this.#database, 'dedup')
         ? this.#database.prepare('SELECT entries FROM dedup ORDER BY first').all()
         : []
-      const rest = [...this.#keysOfRecords()]
-      return [...written, ...rest].map(({ entries }) => entries as Uint8Array).filter(({ length }) => length > 0)
+      return [...written, ...this.#unwrittenBefore(Number.MAX_SAFE_INTEGER)]
+        .map(({ entries }) => entries as Uint8Array)
+        .filter(({ length }) => length > 0)
     })
   }
 
@@ -135,7 +140,7 @@ export class SegmentKeys {
         acceptedAt: acceptedAt as number,
         keys: keys as Uint8Array,
       }))
-      return [...entries, ...[...this.#keysOfRecords()].flatMap(({ attempts }) => attempts)]
+      return [...entries, ...this.#unwrittenBefore(Number.MAX_SAFE_INTEGER).flatMap(({ attempts }) => attempts)]
     })
   }
 
@@ -151,18 +156,19 @@ export class SegmentKeys {
     return this.#database.prepare('INSERT INTO duplicates (offset, indexes) VALUES (?, ?)')
   }
 
-  #writeKeys(commits: readonly CommitKeys[]): void {
-    this.keep(commits.flatMap(({ attempts }) => attempts))
+  #writeKeys(commits: readonly CommitKeys[], end: Offset): void {
+    if (commits.length > 0) this.keep(commits.flatMap(({ attempts }) => attempts))
     const entries = Buffer.concat(commits.map((commit) => commit.entries))
     if (entries.length > 0) {
       this.#database.prepare('INSERT INTO dedup (first, entries) VALUES (?, ?)').run(commits[0]!.first, entries)
     }
+    this.#database.exec(KEYS_WRITTEN)
     this.#database
       .prepare('INSERT INTO keys_written VALUES (1, ?) ON CONFLICT DO UPDATE SET until = excluded.until')
-      .run(commits.at(-1)!.end)
+      .run(end)
   }
 
-  /** @param offset of the commit that is being written. */
+  /** @param offset of the commit that is being written; above every offset if there is none. */
   #unwrittenBefore(offset: Offset): readonly CommitKeys[] {
     if (this.#unwritten === undefined) {
       this.#unwritten = [...this.#keysOfRecords(offset)]
@@ -172,7 +178,7 @@ export class SegmentKeys {
   }
 
   /** The keys of the records from `keys_written` on, record by record, in the order of their offsets. */
-  *#keysOfRecords(before = Number.MAX_SAFE_INTEGER): Generator<CommitKeys> {
+  *#keysOfRecords(before: Offset): Generator<CommitKeys> {
     const tables = [...this.#streams()].map(streamTable).filter((table) => hasRules(this.#database, table))
     if (tables.length === 0) return
     const condition = 'offset >= ?1 AND offset < ?2 AND rule IS NOT NULL'

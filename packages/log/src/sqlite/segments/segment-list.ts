@@ -1,12 +1,21 @@
 import { mkdirSync, statSync } from 'node:fs'
 import { decodeRecord } from '@millrace/protocol/record'
-import type { AttemptEntry } from '../../dedup/attempts.ts'
 import { type Offset, type OffsetRange, STREAMS, type Tally } from '../../event-log.ts'
-import type { StoredKeys } from '../dedup/known-keys.ts'
+import { addToTally } from '../../tally.ts'
+import type { SegmentKeysReader, StoredKeys } from '../dedup/known-keys.ts'
 import type { EncodedRecord } from './commit.ts'
 import { DamagedSegmentError } from './damaged-segment.ts'
 import { SEGMENT_OFFSETS, Segment } from './segment.ts'
-import { hasWal, isBlank, removeSegment, SIDE_FILES, segmentPath, segmentsIn, setAside } from './segment-files.ts'
+import {
+  copyDamaged,
+  hasWal,
+  isBlank,
+  removeSegment,
+  SIDE_FILES,
+  segmentPath,
+  segmentsIn,
+  setAside,
+} from './segment-files.ts'
 import { type StreamNumber, streamNumber } from './stream-number.ts'
 
 /** The segments of one directory: finds the file of an offset, opens files for reads and sets damaged ones aside. */
@@ -35,7 +44,7 @@ export class SegmentList implements StoredKeys {
       to: followers.find((other) => other > first) ?? first + SEGMENT_OFFSETS,
     }))
     this.#end = Math.max(notBefore, this.#damaged.at(-1)?.to ?? 0)
-    this.#recoverNewest()
+    this.#recoverNewest(notBefore)
     for (const entry of this.#entries) {
       if (entry.state === 'closed' && hasWal(entry.path)) entry.state = 'closing'
     }
@@ -115,7 +124,9 @@ export class SegmentList implements StoredKeys {
     for (const entry of this.#entries.slice(this.#entryIndexOf(range.from))) {
       if (entry.first >= range.to) break
       if (knownStreams(entry)?.has(stream) === false) continue
-      this.guarded(entry, (segment) => segment.tally(stream, range, tally))
+      const part = this.guarded(entry, (segment) => segment.tally(stream, range))
+      if (part === 'damaged') continue
+      for (const [sourceId, { events, bytes }] of part) addToTally(tally, sourceId, events, bytes)
     }
     return tally
   }
@@ -132,18 +143,21 @@ export class SegmentList implements StoredKeys {
     return undefined
   }
 
-  *windowEntries(): Generator<Uint8Array[]> {
+  *newestFirst(): Generator<SegmentKeysReader> {
     for (const entry of [...this.#entries].reverse()) {
-      const parts = this.guarded(entry, (segment) => segment.windowEntries())
-      if (parts !== 'damaged' && parts.length > 0) yield parts
+      const newestAt = this.guarded(entry, (segment) => segment.newestAt())
+      if (newestAt === 'damaged') continue
+      const entriesOf = <T>(read: (segment: Segment) => T[]): T[] => {
+        const entries = this.guarded(entry, read)
+        return entries === 'damaged' ? [] : entries
+      }
+      yield {
+        first: entry.first,
+        newestAt,
+        windowEntries: () => entriesOf((segment) => segment.windowEntries()),
+        attemptEntries: () => entriesOf((segment) => segment.attemptEntries()),
+      }
     }
-  }
-
-  attemptEntries(): AttemptEntry[] {
-    return [...this.#entries].flatMap((entry) => {
-      const entries = this.guarded(entry, (segment) => segment.attemptEntries())
-      return entries === 'damaged' ? [] : entries
-    })
   }
 
   /** Reads every record of the segment with this offset: damage anywhere in it sets it aside. */
@@ -160,10 +174,18 @@ export class SegmentList implements StoredKeys {
     return bytes
   }
 
-  /** Reads from a segment; if it is damaged, sets it aside and continues without it. */
+  /**
+   * Reads from a segment; if it is damaged, sets it aside and continues without it. The error may come from a disk that failed for
+   * a moment, so a second handle, which reads everything again, decides.
+   */
   guarded<T>(entry: SegmentEntry, work: (segment: Segment) => T): T | 'damaged' {
     try {
       return work(this.handle(entry))
+    } catch (error) {
+      if (!(error instanceof DamagedSegmentError)) throw error
+    }
+    try {
+      return work(this.#reopened(entry))
     } catch (error) {
       if (!(error instanceof DamagedSegmentError)) throw error
       this.#setAside(entry, error)
@@ -171,11 +193,24 @@ export class SegmentList implements StoredKeys {
     }
   }
 
+  /** Opens a handle before the former one is closed: SQLite checkpoints a database that its last connection closes. */
+  #reopened(entry: SegmentEntry): Segment {
+    const former = entry.segment
+    entry.segment = undefined
+    try {
+      return this.handle(entry)
+    } finally {
+      former?.close()
+    }
+  }
+
   /** The handle of a segment, opened on first use. @throws DamagedSegmentError */
   handle(entry: SegmentEntry): Segment {
     if (entry.segment !== undefined) return entry.segment
-    if (entry.state !== 'closed') {
+    if (entry.state === 'open') {
       entry.segment = Segment.openForWriting(this.#directory, entry.first)
+    } else if (entry.state === 'closing') {
+      entry.segment = Segment.openClosing(this.#directory, entry.first)
     } else {
       const opened = this.#entries.filter((other) => other.state === 'closed' && other.segment !== undefined)
       if (opened.length >= MAX_OPEN_CLOSED_SEGMENTS) this.release(opened[0]!)
@@ -185,8 +220,13 @@ export class SegmentList implements StoredKeys {
     return entry.segment
   }
 
-  /** Reopens the newest segment if it was open or is empty; a closed segment is never written again. */
-  #recoverNewest(): void {
+  /**
+   * Reopens the newest segment if it was open or is empty; a closed segment is never written again.
+   *
+   * @param passed offset that readers have passed: an open segment that ends before it has lost records. Damage in a WAL cuts off
+   *   every later commit, and SQLite does not report it.
+   */
+  #recoverNewest(passed: Offset): void {
     const { newest } = this
     if (newest === undefined) return
     if (hasWal(newest.path) || isBlank(newest.path)) newest.state = 'open'
@@ -196,7 +236,22 @@ export class SegmentList implements StoredKeys {
       newest.state = 'open'
       end = this.guarded(newest, (segment) => segment.end())
     }
-    if (end !== 'damaged') this.#end = Math.max(this.#end, end)
+    if (end === 'damaged') return
+    this.#end = Math.max(this.#end, end)
+    if (newest.state === 'open' && end < passed) this.#closeCut(newest, end)
+  }
+
+  /** The lost offsets are between the segment and the next one; a copy of the files, named after the first of them, is kept. */
+  #closeCut(entry: SegmentEntry, end: Offset): void {
+    const range = { from: end, to: this.#end }
+    try {
+      copyDamaged(entry.path, segmentPath(this.#directory, end))
+    } catch {
+      // The disk is full: the records that are left matter more.
+    }
+    entry.state = 'closing'
+    this.#damaged = [...this.#damaged, range].sort((a, b) => a.from - b.from)
+    this.#onDamage(range, `${entry.path}: its WAL ends before records that were already read`)
   }
 
   /** Index of the segment with an offset, or of the first one after it. */

@@ -2,7 +2,7 @@ import { existsSync, renameSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
 import { crc32 } from 'node:zlib'
-import { decodeRecord, eventCount } from '@millrace/protocol/record'
+import { decodeHashes, decodeRecord, eventCount } from '@millrace/protocol/record'
 import type { AttemptEntry } from '../../dedup/attempts.ts'
 import { numberOfRule } from '../../dedup.ts'
 import { type Offset, type OffsetRange, STREAMS, type Tally } from '../../event-log.ts'
@@ -21,7 +21,7 @@ import { StreamTables } from './stream-tables.ts'
 export const SEGMENT_OFFSETS = 2 ** 24
 
 /**
- * One file of the log, `<first offset>.db`: an SQLite database in WAL mode, never checkpointed while it is written. So all
+ * One file of the log, `<first offset>.db`: an SQLite database in WAL mode, never checkpointed between its first record and its close. So all
  * commits are in the WAL, whose frames SQLite verifies one by one: a truncation loses only the commits after it.
  *
  *   live, import   offset, CRC-32 of the bytes, encoded record (protocol/record.ts), its rule for duplicates or null (dedup.ts);
@@ -29,7 +29,7 @@ export const SEGMENT_OFFSETS = 2 ** 24
  *   tally          per commit and stream: first and last offset, and [source id, events, bytes] as JSON
  *   probe          one row, written to test whether writes succeed
  *
- * and the tables of `SegmentKeys`, only if a source has a dedup window or keys are remembered for repeats.
+ * and the tables of `SegmentKeys`.
  */
 export class Segment {
   readonly first: Offset
@@ -46,7 +46,7 @@ export class Segment {
     this.#database = database
     this.#inode = inodeOf(path)
     this.#streams = new StreamTables(database)
-    this.#keys = new SegmentKeys(path, database, () => this.#streams.numbers)
+    this.#keys = new SegmentKeys(path, database, () => this.#streams.numbers, isWritable && this.end() === first)
     if (isWritable) this.#writes = prepareWrites(database)
   }
 
@@ -69,13 +69,22 @@ export class Segment {
 
   /** Opens the newest segment for appends, after SQLite has recovered it from a crash. */
   static openForWriting(directory: string, first: Offset): Segment {
+    return Segment.#openWithWal(directory, first, true)
+  }
+
+  /** Opens a segment that is being closed. It takes no write lock: the checkpoint holds it until its end. */
+  static openClosing(directory: string, first: Offset): Segment {
+    return Segment.#openWithWal(directory, first, false)
+  }
+
+  static #openWithWal(directory: string, first: Offset, isWritable: boolean): Segment {
     const path = segmentPath(directory, first)
     refuseEmptied(path)
     return guardDamage(path, () =>
       withDatabase(new DatabaseSync(path, { timeout: 5_000 }), (database) => {
         database.exec('PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0')
-        createTables(database)
-        return new Segment(path, first, database, true)
+        if (isWritable) createTables(database)
+        return new Segment(path, first, database, isWritable)
       }),
     )
   }
@@ -124,7 +133,7 @@ export class Segment {
 
   /** Writes what saves time when the keys are read again; without it they follow from the records. */
   writeKeys(): void {
-    this.#transaction(() => this.#keys.writeRest())
+    this.#transaction(() => this.#keys.writeRest(this.end()))
     this.#keys.committed()
   }
 
@@ -166,8 +175,9 @@ export class Segment {
   }
 
   /** @throws DamagedSegmentError */
-  tally(stream: StreamNumber, range: OffsetRange, into: Tally): void {
-    guardDamage(this.path, () => {
+  tally(stream: StreamNumber, range: OffsetRange): Tally {
+    return guardDamage(this.path, () => {
+      const into: Tally = new Map()
       const commits = this.#database
         .prepare('SELECT first, last, counts FROM tally WHERE stream = ? AND last >= ? AND first < ? ORDER BY first')
         .all(stream, range.from, range.to) as { first: number; last: number; counts: string }[]
@@ -178,6 +188,7 @@ export class Segment {
           this.#tallyRecords(stream, { from: Math.max(first, range.from), to: Math.min(last + 1, range.to) }, into)
         }
       }
+      return into
     })
   }
 
@@ -207,12 +218,24 @@ export class Segment {
     })
   }
 
+  /** When the last record was accepted; undefined if the segment is empty. @throws DamagedSegmentError */
+  newestAt(): number | undefined {
+    return guardDamage(this.path, () => {
+      const last = this.end() - 1
+      for (const stream of this.#streams.numbers) {
+        const row = this.#streams.one(stream)?.get(last)
+        if (row !== undefined) return decodeHashes(this.#checked(row).bytes).acceptedAt
+      }
+      return undefined
+    })
+  }
+
   /** Whether the file at the segment's path is still the open one. */
   isInPlace(): boolean {
     return this.#inode !== undefined && inodeOf(this.path) === this.#inode
   }
 
-  /** Moves the WAL into the database file. Do not write to the segment afterwards. */
+  /** Moves the WAL into the database file. Do not write to a segment with records afterwards. */
   checkpoint(): void {
     checkpoint(this.#database)
   }
@@ -235,10 +258,11 @@ export class Segment {
       writes.commit.run()
     } catch (error) {
       this.#keys.rolledBack()
-      if (this.#database.isTransaction) writes.rollback.run()
       this.#streams.rolledBack()
+      if (this.#database.isTransaction) writes.rollback.run()
       throw error
     }
+    this.#streams.committed()
   }
 
   #writable(): Writes {

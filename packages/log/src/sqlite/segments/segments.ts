@@ -29,8 +29,9 @@ export class Segments {
     this.#finished = new FinishedTimes(options.directory)
     this.#openedAt = performance.now()
     this.#open()
-    this.#checkpoints.startNext()
+    // Before the first checkpoint: both read segments that a crash left with a WAL.
     if (options.hasDedup) this.#keys.loadWindow()
+    this.#checkpoints.startNext()
   }
 
   get end(): Offset {
@@ -57,6 +58,7 @@ export class Segments {
     this.#lastPlaceCheck = Number.NEGATIVE_INFINITY
     this.#refuseIfMoved()
     this.#open().probe()
+    this.#emptyIdleWal()
   }
 
   read(stream: StreamNumber, from: Offset, maxBytes: number): { records: EncodedRecord[]; next: Offset } {
@@ -97,23 +99,34 @@ export class Segments {
     return oldest?.state === 'closed' ? { from: oldest.first, to: this.#list.endOf(0) } : undefined
   }
 
-  /** Deletes closed segments, oldest first, that have been finished for `keepMs`. */
-  retain(finishedBefore: Offset, keepMs: number, now: number): void {
+  /**
+   * Deletes the oldest segment if it is closed and has been finished for `keepMs`. @returns whether it did: another one may be due,
+   * but appends go first.
+   */
+  retain(finishedBefore: Offset, keepMs: number, now: number): boolean {
     const finished = this.#list.entries.filter(
       (entry, at) => entry.state !== 'open' && this.#list.endOf(at) <= finishedBefore,
     )
     // Keep segments with keys that a restart still needs, unless the log is too large.
     const leastKeepMs = keepMs > 0 && this.#keys.hasWindowKeys ? Math.max(keepMs, MAX_DEDUP_WINDOW_MS) : keepMs
-    const finishedSince = finished.map((entry) => this.#finished.since(entry.first, now))
-    for (const [at, entry] of finished.entries()) {
-      if (now - finishedSince[at]! < leastKeepMs || entry.state !== 'closed') break
-      // A damaged one is set aside, and no longer in the list.
-      if (this.#carryAttempts(entry, now)) this.#list.delete(entry)
-      this.#finished.forget(entry.first)
+    for (const { first } of finished) this.#finished.since(first, now)
+    const [oldest] = finished
+    const isDue = ({ first }: SegmentEntry) => now - this.#finished.since(first, now) >= leastKeepMs
+    if (oldest?.state === 'closed' && isDue(oldest)) {
+      const newestAt = this.#list.guarded(oldest, (segment) => segment.newestAt())
+      // It and those after it were finished later than its last record was accepted.
+      if (typeof newestAt === 'number' && newestAt <= now) this.#finished.correct(newestAt, now)
+      if (isDue(oldest)) {
+        // A damaged one is set aside, and no longer in the list.
+        if (newestAt !== 'damaged' && this.#carryAttempts(oldest, newestAt ?? now, now)) this.#list.delete(oldest)
+        this.#finished.forget(oldest.first)
+        return true
+      }
     }
+    // Only after the last deletion: both may fail on a full disk, where deletions help.
     this.#finished.save()
-    // Last, because it may fail on a full disk, where the deletions above help.
     this.#rotateIfDue()
+    return false
   }
 
   /** Closes the newest segment, as if it were full. @returns the first offset of the next one. */
@@ -136,7 +149,7 @@ export class Segments {
     await this.#checkpoints.stop()
     const { newest } = this.#list
     if (newest?.state === 'open') {
-      const segment = newest.segment!
+      const segment = this.#list.handle(newest)
       const isEmpty = segment.end() === newest.first && segment.attemptEntries().length === 0
       if (!isEmpty) {
         this.#writeKeys(segment)
@@ -156,10 +169,12 @@ export class Segments {
   }
 
   /** Copies keys that are still needed from a segment to be deleted into the newest one. @returns false if it is damaged. */
-  #carryAttempts(entry: SegmentEntry, now: number): boolean {
+  #carryAttempts(entry: SegmentEntry, newestAt: number, now: number): boolean {
+    const neededFrom = now - MAX_DEDUP_WINDOW_MS
+    if (newestAt <= neededFrom) return true
     const entries = this.#list.guarded(entry, (segment) => segment.attemptEntries())
     if (entries === 'damaged') return false
-    const due = entries.filter(({ acceptedAt }) => acceptedAt > now - MAX_DEDUP_WINDOW_MS)
+    const due = entries.filter(({ acceptedAt }) => acceptedAt > neededFrom)
     try {
       if (due.length > 0) this.#open().keepAttempts(due)
     } catch {
@@ -172,7 +187,7 @@ export class Segments {
   /** The open segment; created if there is none. */
   #open(): Segment {
     const { newest } = this.#list
-    return newest?.state === 'open' ? newest.segment! : this.#startSegment()
+    return newest?.state === 'open' ? this.#list.handle(newest) : this.#startSegment()
   }
 
   #startSegment(): Segment {
@@ -185,16 +200,26 @@ export class Segments {
   #rotateIfDue(): void {
     const { newest, end } = this.#list
     if (newest?.state !== 'open' || end === newest.first) return
-    const walBytes = statSync(`${newest.path}-wal`, { throwIfNoEntry: false })?.size ?? 0
     const isDue =
-      walBytes >= this.#options.segmentBytes ||
+      walBytesOf(newest) >= this.#options.segmentBytes ||
       performance.now() - this.#openedAt >= this.#options.segmentMs ||
       end - newest.first >= SEGMENT_OFFSETS - 1_000
     if (isDue) this.#closeAndGoOn(newest)
   }
 
+  /** A segment without records is never closed, but each probe adds a page to its WAL. */
+  #emptyIdleWal(): void {
+    const { newest, end } = this.#list
+    if (newest?.state !== 'open' || end !== newest.first || walBytesOf(newest) < MAX_IDLE_WAL_BYTES) return
+    try {
+      this.#list.handle(newest).checkpoint()
+    } catch {
+      // A reader was busy with it: the next probe retries.
+    }
+  }
+
   #closeAndGoOn(newest: SegmentEntry): void {
-    this.#writeKeys(newest.segment!)
+    this.#writeKeys(this.#list.handle(newest))
     newest.state = 'closing'
     this.#startSegment()
   }
@@ -224,5 +249,10 @@ export interface SegmentsOptions extends SegmentListOptions {
   readonly hasDedup: boolean
 }
 
+function walBytesOf({ path }: SegmentEntry): number {
+  return statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0
+}
+
 const PLACE_CHECK_MS = 1_000
+const MAX_IDLE_WAL_BYTES = 1024 * 1024
 const NO_DUPLICATES: Appended['duplicates'] = new Map()

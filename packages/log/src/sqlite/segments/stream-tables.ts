@@ -7,7 +7,9 @@ import { streamsIn, streamTable } from './stream-table.ts'
 export class StreamTables {
   readonly #database: DatabaseSync
   readonly #statements = new Map<StreamNumber, Partial<Record<'range' | 'one' | 'insert', StatementSync>>>()
-  #numbers: Set<StreamNumber>
+  readonly #numbers: Set<StreamNumber>
+  /** Those whose table the current transaction added. */
+  #added: StreamNumber[] = []
 
   constructor(database: DatabaseSync) {
     this.#database = database
@@ -34,14 +36,20 @@ export class StreamTables {
     if (known !== undefined) return known
     const table = streamTable(number)
     createStreamTable(this.#database, table)
+    if (!this.#numbers.has(number)) this.#added.push(number)
     this.#numbers.add(number)
     return this.#keep(number, 'insert', `INSERT INTO ${table} (offset, crc, bytes, rule) VALUES (?, ?, ?, ?)`)
   }
 
-  /** The transaction was rolled back, perhaps with a new table. */
+  committed(): void {
+    if (this.#added.length > 0) this.#added = []
+  }
+
+  /** The transaction is rolled back, perhaps with a new table. Reads nothing: the disk may be in trouble. */
   rolledBack(): void {
     this.#statements.clear()
-    this.#numbers = new Set(streamsIn(this.#database))
+    for (const number of this.#added) this.#numbers.delete(number)
+    this.#added = []
   }
 
   #read(number: StreamNumber, name: 'range' | 'one', condition: string): StatementSync | undefined {

@@ -3,7 +3,7 @@ import type { Clock, Logger } from '@millrace/std'
 import { EXPIRE_UNTIL } from '../../backlog/backlog-budget.ts'
 import { BudgetWarning } from '../../backlog/budget-warning.ts'
 
-/** An order of a shard without an owner is given anew after this time. */
+/** An order of a shard without an owner is replaced after this time. */
 const ORDERS_WAIT_MS = 60_000
 
 export interface BudgetHolderOptions<Lease> {
@@ -24,7 +24,8 @@ export interface BudgetHolderOptions<Lease> {
  */
 export class BudgetHolder<Lease> {
   readonly #options: BudgetHolderOptions<Lease>
-  #orderedAt = Number.NEGATIVE_INFINITY
+  /** Since when there are open orders; a new holder counts from its first look. */
+  #openSince: number | undefined
   readonly #warning: BudgetWarning
 
   constructor(options: BudgetHolderOptions<Lease>) {
@@ -35,6 +36,8 @@ export class BudgetHolder<Lease> {
   async look(lease: Lease): Promise<void> {
     const { store, homes, maxBytes, clock } = this.#options
     if (maxBytes === 0) return
+    // Before the figures: what an order freed is in them once the order is gone.
+    const isOpen = (await store.orders()).length > 0
     const { used, held } = await store.figures(homes)
     const sizes = new Map<string, number>()
     for (const { destinationId, bytes } of held) sizes.set(destinationId, (sizes.get(destinationId) ?? 0) + bytes)
@@ -44,14 +47,20 @@ export class BudgetHolder<Lease> {
     )
     this.#warning.check(used, largest ?? undefined)
     const state = { used, maxBytes, largest, at: clock.now() }
-    const isWaiting = clock.monotonic() - this.#orderedAt < ORDERS_WAIT_MS && (await store.orders()).length > 0
+    const now = clock.monotonic()
+    this.#openSince = isOpen ? (this.#openSince ?? now) : undefined
     const excess = used - EXPIRE_UNTIL * maxBytes
-    const orders =
-      used < maxBytes || largest === null || isWaiting
-        ? []
-        : held.filter(({ destinationId }) => destinationId === largest).map((each) => orderOf(each, excess / size))
-    if (orders.length > 0) this.#orderedAt = clock.monotonic()
-    await store.decide(lease, state, orders)
+    if (this.#openSince !== undefined && now - this.#openSince < ORDERS_WAIT_MS && excess > 0) {
+      await store.decide(lease, state, undefined)
+      return
+    }
+    const ofLargest = used < maxBytes ? [] : held.filter(({ destinationId }) => destinationId === largest)
+    await store.decide(
+      lease,
+      state,
+      ofLargest.map((each) => orderOf(each, excess / size)),
+    )
+    this.#openSince = undefined
   }
 }
 

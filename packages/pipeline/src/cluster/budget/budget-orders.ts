@@ -7,7 +7,9 @@ import { Turns } from '../turns.ts'
 const LOOK_MS = 1_000
 
 export interface BudgetOrdersOptions extends ExpiryReportsOptions {
-  readonly store: Pick<DeliveryStore, 'deadLetters'> & { readonly budget: Pick<BudgetStore<never>, 'orders' | 'done'> }
+  readonly store: Pick<DeliveryStore, 'deadLetters'> & {
+    readonly budget: Pick<BudgetStore<never>, 'orders' | 'begin' | 'done'>
+  }
   readonly shards: () => readonly HeldShard[]
 }
 
@@ -40,22 +42,31 @@ export class BudgetOrders {
     this.#reports.tellDue()
     if (own.size === 0) return
     for (const order of await store.budget.orders([...own.keys()])) {
-      await this.#carryOut(order, own.get(order.shard)!)
+      const isBegun = order.bytes === 0
+      if (!isBegun && !(await store.budget.begin(order))) continue
+      if (!isBegun) await this.#carryOut(order, own.get(order.shard)!)
       await store.budget.done(order)
     }
   }
 
-  /** Waiting events go before open dead letters. */
+  /** Waiting events go before open dead letters; those that the topics alone hold stay, because they use none of the budget. */
   async #carryOut({ destinationId, bytes }: HeldBytes, shard: HeldShard): Promise<void> {
     const { pipeline } = shard
     const { store, clock } = this.#options
-    let count = await pipeline.expireWaiting({ destinationId, bytes })
-    for (let left = count === 0 ? bytes : 0; left > 0 && this.#isOwn(shard); ) {
+    let count = 0
+    let left = bytes
+    const waiting = (bytes: number) => pipeline.expireWaiting({ destinationId, bytes, isKept: true })
+    const letters = (bytes: number) => {
       const request = { destinationId, partitions: pipeline.partitions, reason: EXPIRY_REASON, at: clock.now() }
-      const expired = await store.deadLetters.expire({ ...request, bytes: left })
-      if (expired.count === 0) break
-      count += expired.count
-      left -= expired.bytes
+      return store.deadLetters.expire({ ...request, bytes })
+    }
+    for (const expire of [waiting, letters]) {
+      while (left > 0 && this.#isOwn(shard)) {
+        const expired = await expire(left)
+        if (expired.count === 0) break
+        count += expired.count
+        left -= expired.bytes
+      }
     }
     // Kept records of these events leave Postgres.
     await pipeline.needs({ writesIndex: false, dropsKept: true })

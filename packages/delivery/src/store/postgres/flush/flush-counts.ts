@@ -1,10 +1,9 @@
 import type { DeadLetterWrite, Flush } from '../../flush.ts'
 import { STAGES } from '../../flush.ts'
+import { minuteOf } from '../../letters/alike-letters.ts'
 import { countDelivered, ENTRY_BYTES } from '../../outcome-block.ts'
 import type { NumberOf } from '../outcomes/journey-rows.ts'
 import { storedBytes } from '../stored-text.ts'
-
-const MINUTE_MS = 60_000
 
 /** What a flush adds to the counts of dead letters: rows of `backlog` and `letter_group` as JSON; undefined: nothing. */
 export interface LetterCounts {
@@ -109,7 +108,7 @@ function addToGroup(groups: Sums<GroupSum>, letter: DeadLetterWrite, names: Numb
     stage: STAGES.indexOf(letter.stage),
     reason: names(letter.reason),
     last_status: letter.lastStatus,
-    minute: Math.trunc(deadAt / MINUTE_MS),
+    minute: minuteOf(letter),
   }
   const sum = groups.of(key, { letters: 0, oldest: deadAt, newest: deadAt })
   sum.letters++

@@ -52,7 +52,7 @@ export class FlushWriter {
     if (rows.length > 0) return { kind: 'refused', rows }
     const shards = this.#owned(flush)
     if (shards.lost.length > 0) return { kind: 'fenced', shards: shards.lost }
-    const names = await this.#options.names.numbers(namesOf(flush))
+    const names = await this.#connection.use((connection) => this.#options.names.numbers(namesOf(flush), connection))
     try {
       const answer = await this.#write(flush, shards.owned, names)
       if (answer.kind === 'written') {

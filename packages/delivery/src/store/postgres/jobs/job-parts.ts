@@ -35,9 +35,10 @@ export class JobParts {
 
   /** The parts of a selection. */
   async divide(queries: Reads, selection: LetterSelection, destinationIds: readonly string[]): Promise<DividedPart[]> {
-    const known = await Promise.all(destinationIds.map((id) => this.#names.sought(id)))
+    const known: (number | undefined)[] = []
+    for (const id of destinationIds) known.push(await this.#names.sought(id, queries))
     if ('filter' in selection) {
-      const wanted = await this.#names.sought(selection.filter.destinationId)
+      const wanted = await this.#names.sought(selection.filter.destinationId, queries)
       const destinations = wanted === undefined ? known : known.filter((id) => id === wanted)
       const parts = await queries.rows<Omit<DividedPart, 'letters'>>(WITH_LETTERS, [destinations])
       return parts.map((part) => ({ ...part, letters: null }))
@@ -58,7 +59,7 @@ export class JobParts {
 
   async #walk(queries: Reads, part: LetterPart, after: PartPlace, limit: number): Promise<PartStep> {
     const { filter, lastLetter } = part
-    const isWanted = letterJudge(filter, await this.#names.soughtBy(filter))
+    const isWanted = letterJudge(filter, await this.#names.soughtBy(filter, queries))
     const ids: number[] = []
     let place = after
     let lookedAt = 0

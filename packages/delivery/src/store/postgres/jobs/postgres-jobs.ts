@@ -41,6 +41,8 @@ import type { Transactions } from '../transactions.ts'
 import { JobParts } from './job-parts.ts'
 import { jobOfId, jobsWhere } from './job-rows.ts'
 
+/** Letters of one query; their events may be large. */
+const LETTERS_TOGETHER = 1_000
 const FINAL: readonly JobState[] = ['done', 'cancelled', 'failed']
 
 export interface PostgresJobsOptions {
@@ -86,8 +88,8 @@ export class PostgresJobs implements JobStore {
   async createOfLetter(request: Parameters<JobStore['createOfLetter']>[0]) {
     const row = rowOfDeadLetterId(request.letterId)
     if (row === undefined) return undefined
-    await this.#options.names.number(request.job.id)
-    return this.#write((queries) => this.#replayOne(queries, row, request))
+    const replay = await this.#options.names.number(request.job.id)
+    return this.#write((queries) => this.#replayOne(queries, row, replay, request))
   }
 
   get(id: string): Promise<Job | undefined> {
@@ -158,7 +160,12 @@ export class PostgresJobs implements JobStore {
          AND partition = ANY ($2::bigint[]) ORDER BY destination, partition, "offset", idx, id`,
       [await names.sought(jobId), partitions],
     )
-    return reads.byRow(rows.map(({ id }) => id))
+    const letters: DeadLetterRow[] = []
+    for (let at = 0; at < rows.length; at += LETTERS_TOGETHER) {
+      const ids = rows.slice(at, at + LETTERS_TOGETHER).map(({ id }) => id)
+      for (const letter of await reads.byRow(ids)) letters.push(letter)
+    }
+    return letters
   }
 
   async takeEvents(taken: TakenEvents): Promise<number[]> {
@@ -206,6 +213,12 @@ export class PostgresJobs implements JobStore {
     return rows.map(journeyOf)
   }
 
+  async isUnderWay({ jobId, partitions }: JobPartitions): Promise<boolean> {
+    const { names, transactions } = this.#options
+    const values = [await names.sought(jobId), partitions]
+    return (await transactions.pool.query<{ found: boolean }>(IS_UNDER_WAY, values))[0]!.found
+  }
+
   async reopenForgotten({ partitions }: Parameters<JobStore['reopenForgotten']>[0]): Promise<void> {
     const { transactions, changes } = this.#options
     await transactions.writeOwned(partitions, async (queries) => {
@@ -228,9 +241,9 @@ export class PostgresJobs implements JobStore {
     return (await jobOfId(queries, job.id))!
   }
 
-  async #replayOne(queries: Queries, row: number, request: Parameters<JobStore['createOfLetter']>[0]) {
+  async #replayOne(queries: Queries, row: number, replay: number, request: Parameters<JobStore['createOfLetter']>[0]) {
     const { letterId, job, partitions } = request
-    const { reads, changes, names } = this.#options
+    const { reads, changes } = this.#options
     await changes.unpack(queries, [row])
     await queries.rows('SELECT id FROM dead_letter WHERE id = $1 FOR UPDATE', [row])
     const letter = await reads.get(letterId, queries)
@@ -241,7 +254,7 @@ export class PostgresJobs implements JobStore {
     await queries.run('UPDATE job SET matched = 1 WHERE id = $1', [job.id])
     if (partitions.includes(letter.partition)) {
       const take = { jobId: job.id, destinationId, partitions: [letter.partition], limit: 1, at: job.at }
-      await this.#take(queries, take, await names.number(job.id))
+      await this.#take(queries, take, replay)
     }
     return { letter, job: await jobOfId(queries, job.id) }
   }
@@ -279,7 +292,7 @@ export class PostgresJobs implements JobStore {
     { jobId, destinationId, partitions }: JobPartitions & { readonly destinationId: string },
     lock: string,
   ): Promise<PlacedPart[]> {
-    const destination = await this.#options.names.sought(destinationId)
+    const destination = await this.#options.names.sought(destinationId, queries)
     const rows = await queries.rows<StoredPart>(`${PARTS} ${lock}`, [jobId, destination, partitions])
     return rows.map(placedPartOf)
   }
@@ -371,6 +384,13 @@ const DROP_REPLAYING = "DELETE FROM journey WHERE outcome = 'waiting' AND replay
 const MOVE_PART_OF_LOG = `
   UPDATE job_part SET place = $1, is_at_end = $2
   WHERE job = (SELECT number FROM job WHERE id = $3) AND destination = $4 AND partition = $5`
+const IS_UNDER_WAY = `
+  SELECT EXISTS (
+      SELECT 1 FROM dead_letter WHERE state > 0 AND state = ${REPLAYING} AND replay = $1 AND partition = ANY ($2::bigint[])
+    ) OR EXISTS (
+      SELECT 1 FROM journey
+      WHERE outcome = 'waiting' AND replay > 0 AND replay = $1 AND partition = ANY ($2::bigint[])
+    ) AS found`
 const FORGET_LETTERS = `
   UPDATE job_part SET letters = NULL, is_at_end = TRUE WHERE job = (SELECT number FROM job WHERE id = $1)`
 const WAITING_AT = `

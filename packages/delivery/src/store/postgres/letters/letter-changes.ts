@@ -1,4 +1,5 @@
 import type { Queries } from '@millrace/postgres'
+import { digestOf } from '../stored-names.ts'
 import { COUNTED_LETTER, changeOpen, countsOf } from './letter-counts.ts'
 import { DISCARDED, OPEN, REPLAYING } from './letter-rows.ts'
 import { IS_GONE, idValues, LETTERS_OF_RANGE } from './letter-sql.ts'
@@ -47,17 +48,30 @@ export class LetterChanges {
     await changeOpen(queries, DROP, -1, [ids])
   }
 
-  /** Discards at most `most` open dead letters of a scope that are rows of their own. @returns how many. */
-  async discardSome(queries: Queries, scope: SoughtScope, reason: number, at: number, most: number): Promise<number> {
+  /**
+   * Discards at most `most` rows of each kind of a scope: open dead letters that are rows of their own, replaying ones, and
+   * ranges. @returns the largest number of rows of one kind, and the number of letters that were open.
+   */
+  async discardSome(
+    queries: Queries,
+    scope: SoughtScope,
+    reason: number,
+    at: number,
+    most: number,
+  ): Promise<{ rows: number; letters: number }> {
     const { destination, source, partitions } = scope
     const values = [destination ?? null, source ?? null, reason, at, partitions, most]
-    return (await changeOpen(queries, DISCARD_SOME, -1, values)).length
+    const open = await changeOpen(queries, DISCARD_SOME, -1, values)
+    const replaying = await queries.run(DISCARD_SOME_REPLAYING, values)
+    const [ranges] = await queries.rows<{ rows: number; letters: number }>(DISCARD_SOME_RANGES, values)
+    return { rows: Math.max(open.length, replaying, ranges!.rows), letters: open.length + ranges!.letters }
   }
 
-  /** The dead letters of a scope in the states open and replaying end. */
-  async discardAll(queries: Queries, scope: SoughtScope, reason: number, at: number): Promise<void> {
+  /** The dead letters of a scope in the states open and replaying end. @returns the number of those that were open. */
+  async discardAll(queries: Queries, scope: SoughtScope, reason: number, at: number): Promise<number> {
     const { destination, source, partitions } = scope
-    await queries.rows(DISCARD_ALL, [destination ?? null, source ?? null, reason, at, partitions])
+    const values = [destination ?? null, source ?? null, reason, at, partitions]
+    return (await queries.rows<{ letters: number }>(DISCARD_ALL, values))[0]!.letters
   }
 
   /** Replaying dead letters of a job in some partitions are open again. */
@@ -73,8 +87,8 @@ export class LetterChanges {
 }
 
 /** SQL: the names of unfinished jobs, as `replay` columns have them. */
-export const UNFINISHED_REPLAYS =
-  'SELECT name.id FROM job JOIN name ON name.name = job.id WHERE job.finished_at IS NULL'
+export const UNFINISHED_REPLAYS = `
+  SELECT name.id FROM job JOIN name ON name.digest = ${digestOf('job.id')} WHERE job.finished_at IS NULL`
 
 const UNPACK = `
   WITH moved AS (
@@ -117,15 +131,29 @@ const DISCARD_SOME = `
   UPDATE dead_letter ${END}, wait = NULL WHERE state = ${OPEN} AND id = ANY (ARRAY(
     SELECT id FROM dead_letter WHERE state = ${OPEN} AND ${IN_SCOPE} LIMIT $6
   )) RETURNING ${COUNTED_LETTER}`
+const DISCARD_SOME_REPLAYING = `
+  UPDATE dead_letter ${END}, wait = NULL WHERE id = ANY (ARRAY(
+    SELECT id FROM dead_letter WHERE state > 0 AND state = ${REPLAYING} AND ${IN_SCOPE} LIMIT $6
+  ))`
+const RETURN_RANGE = `
+  RETURNING first AS id, destination, partition, source, stage, reason, last_status, dead_at, letters, event_bytes AS bytes`
+const SUMMED = 'SELECT count(*) AS rows, coalesce(sum(letters), 0)::bigint AS letters FROM changed'
+const DISCARD_SOME_RANGES = `
+  WITH changed AS (
+    UPDATE letter_range ${END} WHERE state = ${OPEN} AND first = ANY (ARRAY(
+      SELECT first FROM letter_range WHERE state = ${OPEN} AND ${IN_SCOPE} LIMIT $6
+    )) ${RETURN_RANGE}
+  ),
+  ${countsOf('changed', -1)}
+  ${SUMMED}`
 const DISCARD_ALL = `
   WITH replaying AS (UPDATE dead_letter ${END}, wait = NULL WHERE state > 0 AND state = ${REPLAYING} AND ${IN_SCOPE}),
   ended AS (
     UPDATE dead_letter ${END}, wait = NULL WHERE state = ${OPEN} AND ${IN_SCOPE} RETURNING ${COUNTED_LETTER}
   ),
   ended_ranges AS (
-    UPDATE letter_range ${END} WHERE state = ${OPEN} AND ${IN_SCOPE}
-    RETURNING first AS id, destination, partition, source, stage, reason, last_status, dead_at, letters, event_bytes AS bytes
+    UPDATE letter_range ${END} WHERE state = ${OPEN} AND ${IN_SCOPE} ${RETURN_RANGE}
   ),
   changed AS (SELECT * FROM ended UNION ALL SELECT * FROM ended_ranges),
   ${countsOf('changed', -1)}
-  SELECT 1`
+  ${SUMMED}`

@@ -126,10 +126,12 @@ export class PostgresDeadLetters implements DeadLetterStore {
 
 const KEY = 'destination, stage, reason, last_status'
 const KEPT_GROUPS = `
-  SELECT ${KEY}, sum(letters)::bigint AS count, min(oldest) AS oldest, max(newest) AS newest FROM letter_group
-  WHERE letters > 0 AND ($1::bigint IS NULL OR destination = $1) AND ($2::bigint IS NULL OR source = $2)
+  SELECT ${KEY}, sum(letters)::bigint AS count, min(oldest) FILTER (WHERE letters > 0) AS oldest,
+    max(newest) FILTER (WHERE letters > 0) AS newest
+  FROM letter_group
+  WHERE letters <> 0 AND ($1::bigint IS NULL OR destination = $1) AND ($2::bigint IS NULL OR source = $2)
     AND ($3::bigint IS NULL OR reason = $3) AND ($4::smallint IS NULL OR stage = $4)
-  GROUP BY ${KEY} ORDER BY count DESC, newest DESC LIMIT ${MAX_GROUPS}`
+  GROUP BY ${KEY} HAVING sum(letters) > 0 ORDER BY count DESC, newest DESC LIMIT ${MAX_GROUPS}`
 
 interface GroupSum {
   readonly destination: number

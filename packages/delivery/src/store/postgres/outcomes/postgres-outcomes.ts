@@ -13,8 +13,8 @@ import type { RecordedOutcomes } from './recorded-outcomes.ts'
 
 /** Rows of one answer: a restart reads its waits in steps, and delivery goes on in between. */
 const PAGE = 10_000
-/** Dead letters that one transaction discards. */
-const DISCARDED_TOGETHER = 5_000
+/** Rows of one kind that one transaction deletes or ends: there may be more than one statement can end in its time. */
+const ENDED_TOGETHER = 5_000
 
 export interface PostgresOutcomesOptions {
   readonly transactions: Transactions
@@ -112,8 +112,10 @@ export class PostgresOutcomes implements OutcomeStore {
     const number = await names.numbers([destinationId, ...ranges.map(({ sourceId }) => sourceId!)])
     const destination = number(destinationId)
     const places = JSON.stringify(inFlight.map(({ offset, index }) => ({ offset, idx: index })))
+    const waits = [destination, partition, before, places]
+    await this.#inSteps([partition], (queries) => queries.run(DROP_SOME_WAITS, waits))
     await transactions.writeOwned([partition], async (queries) => {
-      await queries.run(DROP_WAITS, [destination, partition, before, places])
+      await queries.run(DROP_WAITS, waits)
       for (const { sourceId, toOffset, count, at, reason, fromOffset, ...range } of ranges) {
         const values = [toOffset, count, at, destination, number(sourceId!), partition, reason, fromOffset]
         if ((await queries.run(GROW_RANGE, values)) > 0) continue
@@ -138,21 +140,32 @@ export class PostgresOutcomes implements OutcomeStore {
     })
   }
 
-  async discard({ scope, partitions, ranges, reason, at }: Parameters<OutcomeStore['discard']>[0]): Promise<void> {
+  async discard({ scope, partitions, ranges, reason, at }: Parameters<OutcomeStore['discard']>[0]): Promise<number> {
     const { transactions, names, letterChanges } = this.#options
     const ids = ranges.flatMap(({ destinationId, sourceId }) => [destinationId, sourceId ?? destinationId])
     const number = await names.numbers([...ids, reason])
     const sought = { destination: await names.sought(scope.destinationId), source: await names.sought(scope.sourceId) }
     const written = [...partitions, ...ranges.map(({ partition }) => partition)]
-    // There may be more than one statement can end in its time. The last transaction tells that all is done.
-    const step = (queries: Queries) =>
-      letterChanges.discardSome(queries, { ...sought, partitions }, number(reason), at, DISCARDED_TOGETHER)
-    while ((await transactions.writeOwned(written, step)) === DISCARDED_TOGETHER) {}
-    await transactions.writeOwned(written, async (queries) => {
+    const waiting = [sought.destination ?? null, sought.source ?? null, partitions]
+    // The last transaction tells that all is done.
+    let letters = 0
+    for (let rows = ENDED_TOGETHER; rows === ENDED_TOGETHER; ) {
+      const some = await transactions.writeOwned(written, (queries) =>
+        letterChanges.discardSome(queries, { ...sought, partitions }, number(reason), at, ENDED_TOGETHER),
+      )
+      letters += some.letters
+      rows = some.rows
+    }
+    await this.#inSteps(written, (queries) => queries.run(DROP_SOME_WAITING, waiting))
+    return transactions.writeOwned(written, async (queries) => {
       for (const range of ranges) await writeRange(queries, range, number)
-      await letterChanges.discardAll(queries, { ...sought, partitions }, number(reason), at)
-      await queries.run(DROP_WAITING, [sought.destination ?? null, sought.source ?? null, partitions])
+      await queries.run(DROP_WAITING, waiting)
+      return letters + (await letterChanges.discardAll(queries, { ...sought, partitions }, number(reason), at))
     })
+  }
+
+  async #inSteps(partitions: readonly number[], step: (queries: Queries) => Promise<number>): Promise<void> {
+    while ((await this.#options.transactions.writeOwned(partitions, step)) === ENDED_TOGETHER) {}
   }
 
   async #waiting(destination: number, partition: number): Promise<JourneyWrite[]> {
@@ -204,18 +217,38 @@ const HISTORIES = `
   LEFT JOIN dead_letter l ON l.id = row.letter`
 
 // Events in flight keep their rows: they will get their own outcome.
-const DROP_WAITS = `
-  DELETE FROM journey WHERE destination = $1 AND outcome = 'waiting' AND replay = 0 AND partition = $2 AND "offset" < $3
-    AND ("offset", idx) NOT IN (SELECT "offset", idx FROM json_to_recordset($4::json) AS row("offset" bigint, idx bigint))`
+const isExpired = (j: string) => `
+  ${j}.destination = $1 AND ${j}.outcome = 'waiting' AND ${j}.replay = 0 AND ${j}.partition = $2 AND ${j}."offset" < $3
+  AND (${j}."offset", ${j}.idx) NOT IN (
+    SELECT "offset", idx FROM json_to_recordset($4::json) AS row("offset" bigint, idx bigint)
+  )`
+const DROP_WAITS = `DELETE FROM journey WHERE ${isExpired('journey')}`
+const DROP_SOME_WAITS = dropSome(isExpired)
 
 const GROW_RANGE = `
   UPDATE outcome_range SET to_offset = $1, count = count + $2, at = $3 WHERE id =
     (SELECT id FROM outcome_range WHERE destination = $4 AND source = $5 AND partition = $6 AND outcome = 'expired'
        AND reason = $7 AND to_offset <= $8 AND to_offset >= $8::bigint - ${MAX_BETWEEN_RANGES} ORDER BY id DESC LIMIT 1)`
 
-const DROP_WAITING = `
-  DELETE FROM journey WHERE outcome = 'waiting' AND ($1::bigint IS NULL OR destination = $1)
-    AND ($2::bigint IS NULL OR source = $2) AND partition = ANY ($3::bigint[])`
+const isRemoved = (j: string) => `
+  ${j}.outcome = 'waiting' AND ($1::bigint IS NULL OR ${j}.destination = $1)
+  AND ($2::bigint IS NULL OR ${j}.source = $2) AND ${j}.partition = ANY ($3::bigint[])`
+const DROP_WAITING = `DELETE FROM journey WHERE ${isRemoved('journey')}`
+const DROP_SOME_WAITING = dropSome(isRemoved)
+
+/**
+ * Deletes some of the waits of a condition, but not the first one of each destination and partition: the range that is their
+ * outcome is written last. After a crash before that, it is made again, from the first wait on.
+ */
+function dropSome(condition: (table: string) => string): string {
+  return `
+    DELETE FROM journey WHERE ctid IN (
+      SELECT j.ctid FROM journey j WHERE ${condition('j')} AND EXISTS (
+        SELECT 1 FROM journey e WHERE e.destination = j.destination AND e.partition = j.partition
+          AND (e."offset", e.idx) < (j."offset", j.idx) AND ${condition('e')}
+      ) LIMIT ${ENDED_TOGETHER}
+    )`
+}
 
 interface PositionRow {
   readonly reader: string

@@ -180,15 +180,17 @@ export class DeadLetterTable {
   }
 
   /** Dead letters in the states open and replaying, in some partitions. */
-  discard(scope: Scope, partitions: readonly number[], reason: string, at: number): void {
+  discard(scope: Scope, partitions: readonly number[], reason: string, at: number): number {
     const inScope = this.#condition(scope)
     const sql = `${inScope.sql} AND ${IN_PARTITIONS}`
     const values = [...inScope.values, JSON.stringify(partitions)]
     const end = `UPDATE dead_letters SET state = ?, end_reason = ?, state_at = ?, wait = NULL`
     const number = this.#names.number(reason)
-    this.#db.prepare(`${end} WHERE state = ? ${sql}`).run(DISCARDED, number, at, OPEN, ...values)
+    const inRanges = this.#ranges.countOpen({ sql, values })
+    const { changes } = this.#db.prepare(`${end} WHERE state = ? ${sql}`).run(DISCARDED, number, at, OPEN, ...values)
     this.#db.prepare(`${end} WHERE state > 0 AND state = ? ${sql}`).run(DISCARDED, number, at, REPLAYING, ...values)
     this.#ranges.discard({ sql, values }, number, at)
+    return Number(changes) + inRanges
   }
 
   /** A person discards a dead letter, if it is open. @returns its state before the call. */

@@ -42,6 +42,7 @@ export class TraceRetention {
            + (SELECT coalesce(sum(packed_bytes - event_bytes), 0) FROM letter_ranges WHERE state = 0)
            + (SELECT coalesce(sum(length(bytes)), 0) FROM kept_records) AS bytes`,
       ),
+      indexBytes: db.prepare('SELECT coalesce(sum(length(entries)), 0) AS bytes FROM message_hashes'),
     }
   }
 
@@ -58,8 +59,10 @@ export class TraceRetention {
     }
     oldCounts.run(Math.floor(finalBefore / HOUR_MS))
     for (const { partition, offset } of logOldest) goneRanges.run(partition, offset)
+    // The index of messageIds lasts as long as the log: it is no trace.
+    const { bytes: indexBytes } = this.#statements.indexBytes.get() as { bytes: number }
     for (const drop of [firstBlocks, firstJourneys]) {
-      while (this.#usedBytes() > maxBytes) {
+      while (this.#usedBytes() - indexBytes > maxBytes) {
         const left = drop.all(STEP) as { at: number }[]
         if (left.length === 0) break
         // An outcome follows its event: an event accepted after the last of them has all its traces.
