@@ -84,6 +84,7 @@ const OWN_NAMES = [
   'pause',
   'post',
   'print',
+  'pushed',
   'randomBytes',
   'record',
   'recount',

@@ -1,5 +1,4 @@
 import { isMembers, isPlainObject, type Json, type JsonObject, plainObject, unboxed } from './plain-json.ts'
-import { MAX_CARRIED_BYTES, utf8Length } from './utf8.ts'
 
 /** Told once for each thing that could not be taken as given. */
 export type Corrected = (what: string) => void
@@ -12,17 +11,14 @@ export interface CallOptions {
   readonly externalIds?: ExternalIds | undefined
 }
 
-/**
- * A non-blank text, blanks kept; a finite number counts as its text. Half a surrogate pair becomes U+FFFD: ids and tokens are
- * state too, and iOS refuses a call that holds half a pair.
- */
+/** A non-blank text, blanks kept; a finite number counts as its text. */
 export function requiredText(given: unknown, corrected: Corrected): string | undefined {
   const value = unboxed(given)
   if (Number.isFinite(value)) {
     corrected(`${value} became a text`)
     return `${value}`
   }
-  return typeof value === 'string' && value.trim() ? value.replace(/[\ud800-\udfff]/gu, '\ufffd') : undefined
+  return typeof value === 'string' && value.trim() ? value : undefined
 }
 
 /**
@@ -51,7 +47,7 @@ export function readOptions(value: unknown, corrected: Corrected, refused: Corre
       return sends || false
     }),
     externalIds: read('externalIds', externalIds, corrected, (id, key) => {
-      if (typeof id === 'string' ? utf8Length(id) <= MAX_CARRIED_BYTES : Number.isInteger(id)) return id
+      if (typeof id === 'string' || Number.isInteger(id)) return id
       corrected(`externalIds.${key} was removed`)
       return undefined
     }) as ExternalIds | undefined,

@@ -166,42 +166,6 @@ test('a token or advertisement id of more than 4,096 bytes is refused, and event
   expect(await app.client.putDeviceToken('x'.repeat(4_096))).toEqual({ status: 'stored' })
 })
 
-test('half a surrogate pair in an id or a token becomes U+FFFD, and a whole pair stays', async () => {
-  await app.ready()
-  const [whole, broken, mended] = ['🌻 a', '🌻'.slice(0, 1), '\ufffd']
-  for (const [given, kept] of [
-    [broken, mended],
-    [`${whole}${broken}b`, `${whole}${mended}b`],
-    [`b🌻`.slice(2), mended],
-  ]) {
-    await app.client.putAnonymousId(given)
-    await app.client.putDeviceToken(given)
-    await app.client.putAdvertisingId(given)
-    await app.client.identify(given)
-    expect(await app.last()).toMatchObject({
-      userId: kept,
-      anonymousId: kept,
-      context: { device: { token: kept, advertisingId: kept } },
-    })
-  }
-})
-
-test('a stored token that is too long is left out of events', async () => {
-  await app.ready()
-  await app.device.bridge.state({ deviceToken: 'x'.repeat(40_000) })
-  await app.restart()
-  await app.ready()
-  expect(await app.client.track('A')).toMatchObject({ status: 'stored' })
-  expect((await app.last()).context.device).toBeUndefined()
-})
-
-test('an external id of more than 4,096 bytes is left out with a warning, and events go on', async () => {
-  await app.ready({ logLevel: 'WARN' }, { externalIds: { crm: 'x'.repeat(40_000), shop: 3 } })
-  expect(await app.client.track('A')).toMatchObject({ status: 'stored' })
-  expect((await app.last()).context.externalId).toEqual([{ type: 'shop', id: 3 }])
-  expect(app.warnings().join()).toContain('externalIds.crm')
-})
-
 test('events that are queued are not rewritten', async () => {
   await app.ready()
   await app.client.track('A')

@@ -3,7 +3,6 @@ import type { State, StateChanges } from './bridge.ts'
 import type { EventCall } from './call.ts'
 import { parsedObject } from './parsed-json.ts'
 import type { Json, JsonObject } from './plain-json.ts'
-import { MAX_CARRIED_BYTES, utf8Length } from './utf8.ts'
 
 /** Who the events are of. @see contracts/cordova-sdk.md §7 */
 export interface Identity {
@@ -50,14 +49,8 @@ export function externalIdList(ids: ExternalIds): readonly JsonObject[] {
 }
 
 /** A token of an earlier version may be too long. */
-export function identityFrom({ anonymousId = '', userId, deviceToken = '', traits, externalIds }: State): Identity {
-  return {
-    anonymousId,
-    userId,
-    traits: parsedObject(traits),
-    externalIds: parsedObject(externalIds),
-    deviceToken: utf8Length(deviceToken) > MAX_CARRIED_BYTES ? '' : deviceToken,
-  }
+export function identityFrom({ anonymousId = '', userId, deviceToken, traits, externalIds }: State): Identity {
+  return { anonymousId, userId, traits: parsedObject(traits), externalIds: parsedObject(externalIds), deviceToken }
 }
 
 /** As the store holds it; null where it holds nothing. */

@@ -6,8 +6,8 @@ import type { Status } from './results.ts'
 
 /** What is kept of the last good source configuration, as JSON under the state key `source`. */
 export interface SourceCopy {
-  /** The write key and the address that it was fetched with: with others it says nothing. */
-  readonly of: string
+  /** It says nothing of the source of another key. */
+  readonly writeKey: string
   readonly enabled: boolean
   readonly etag?: string | undefined
   /** ISO time at which it was last confirmed. */
@@ -27,13 +27,11 @@ export type SourceWatch = ReturnType<typeof watchSource>
 export function watchSource(
   bridge: Bridge,
   clock: Clock,
-  { configRefreshInterval, writeKey, controlPlaneUrl }: Configuration,
+  { configRefreshInterval, writeKey }: Configuration,
   onCopy: (copy: SourceCopy) => void,
   onRejected: (status: number) => void,
   onFault: (error: unknown) => void,
 ) {
-  // A write key holds no colon.
-  const of = `${writeKey}:${controlPlaneUrl}`
   /** Empty without one. */
   let copy: Partial<SourceCopy> = {}
   let from: Status['config']['source'] = 'none'
@@ -43,7 +41,7 @@ export function watchSource(
   let era = 0
 
   const take = (enabled: boolean, etag: string | undefined) => {
-    const taken = { of, enabled, etag, at: isoTime(clock.now()) }
+    const taken = { writeKey, enabled, etag, at: isoTime(clock.now()) }
     copy = taken
     from = 'network'
     onCopy(taken)
@@ -80,7 +78,7 @@ export function watchSource(
     /** The copy of an earlier run. One of another source is deleted, because the engine obeys it as well. */
     load(stored: string | undefined) {
       const kept = parsedObject(stored)
-      if (kept['of'] === of) {
+      if (kept['writeKey'] === writeKey) {
         copy = kept
         from = 'cache'
       } else if (stored) bridge.state({ source: null }).catch(onFault)

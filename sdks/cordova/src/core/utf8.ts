@@ -1,7 +1,7 @@
 /** Of every WebView and of Node; the core is compiled without their types. */
 declare const TextEncoder: new () => { encode(text: string): { readonly length: number } }
 
-/** Of a push token, an advertisement id and an external id: every event carries them. */
+/** Of a push token and an advertisement id: every event carries them. */
 export const MAX_CARRIED_BYTES = 4096
 
 /** Bytes of a text in UTF-8; a lone surrogate counts as the three bytes of its replacement. */
