@@ -5,6 +5,7 @@ import { useCreateAccessToken } from '../../api/access-tokens.ts'
 import { ROLES } from '../../api/role.ts'
 import { fieldRefusal, Refusal } from '../../components/form/refusal.tsx'
 import { ShownOnceDialog } from '../../components/shown-once-dialog.tsx'
+import { useCloseUnlessWriting } from '../../components/use-close-unless-writing.ts'
 import styles from './account.module.css'
 
 const FIELDS = ['name', 'role', 'expiresAt']
@@ -26,6 +27,7 @@ interface NewTokenDialogProps {
 export function NewTokenDialog({ role: ownRole, onClose }: NewTokenDialogProps) {
   const creation = useCreateAccessToken()
   const { data: made, isPending } = creation
+  const close = useCloseUnlessWriting(onClose)
   if (made !== undefined) {
     return (
       <ShownOnceDialog title="Your new token" what="token" secret={made.body.token} onClose={onClose}>
@@ -37,7 +39,7 @@ export function NewTokenDialog({ role: ownRole, onClose }: NewTokenDialogProps) 
     <Modal
       opened
       // Else it would make a token that nobody sees.
-      onClose={isPending ? () => {} : onClose}
+      onClose={close}
       title="New access token"
       closeButtonProps={{ 'aria-label': 'Close', disabled: isPending }}
     >

@@ -5,6 +5,7 @@ import { ROLES } from '../../../api/role.ts'
 import { useCreateUser } from '../../../api/users.ts'
 import { fieldRefusal, Refusal } from '../../../components/form/refusal.tsx'
 import { ShownOnceDialog } from '../../../components/shown-once-dialog.tsx'
+import { useCloseUnlessWriting } from '../../../components/use-close-unless-writing.ts'
 import styles from '../settings.module.css'
 
 const FIELDS = ['email', 'role']
@@ -14,6 +15,7 @@ export function NewUserDialog({ onClose }: { readonly onClose: () => void }) {
   const [email, setEmail] = useState('')
   const [role, setRole] = useState<Role>('viewer')
   const { mutate, data: made, error, isPending } = useCreateUser()
+  const close = useCloseUnlessWriting(onClose)
   const refused = fieldRefusal(error, FIELDS)
   const create = (event: FormEvent) => {
     event.preventDefault()
@@ -35,7 +37,7 @@ export function NewUserDialog({ onClose }: { readonly onClose: () => void }) {
     <Modal
       opened
       // Else it would make a token that nobody sees.
-      onClose={isPending ? () => {} : onClose}
+      onClose={close}
       title="New user"
       closeButtonProps={{ 'aria-label': 'Close', disabled: isPending }}
     >
