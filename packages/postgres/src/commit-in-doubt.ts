@@ -29,7 +29,7 @@ export async function leaveToken(queries: Queries, token: string): Promise<void>
   await queries.run('INSERT INTO write_token (token) VALUES ($1)', [token])
 }
 
-/** Deletes some of the tokens that nobody asks for any more; call it often enough. */
+/** Deletes tokens of transactions that ended long ago, at most 1,000. */
 export async function dropOldTokens(queries: Queries): Promise<void> {
   await queries.run(`
     DELETE FROM write_token WHERE token IN (

@@ -13,19 +13,14 @@ export async function findResource<T extends Source | Destination>(
   kind: Kind,
   wanted: string,
 ): Promise<T> {
-  const all = await api.all<T>(`/v2/${kind}s`, `${kind}s`)
-  const named = all.filter(({ name }) => name === wanted)
-  const found = all.find(({ id }) => id === wanted) ?? all.find(({ key }) => key === wanted)
-  if (found === undefined && named.length > 1) {
-    throw new CommandError(`${named.length} ${kind}s are named "${oneLine(wanted)}".`, 'Use its key or id.')
-  }
-  if (found !== undefined || named[0] !== undefined) return found ?? named[0]!
-  throw new CommandError(`No ${kind} "${oneLine(wanted)}" at ${api.url}.`, keysOf(all, kind))
+  return findIn(await listOf<T>(api, kind), api, kind, wanted)
 }
 
-/** @returns the id; of a removed resource too, whose events can still be shown. @throws CommandError */
-export async function resourceId(api: ServerApi, kind: Kind, wanted: string): Promise<string> {
-  return /^[0-9A-Za-z]{27}$/.test(wanted) ? wanted : (await findResource(api, kind, wanted)).id
+/** @returns the ids; of removed resources too, whose events can still be shown. @throws CommandError */
+export async function resourceIds(api: ServerApi, kind: Kind, wanted: readonly string[]): Promise<string[]> {
+  const isId = (text: string) => /^[0-9A-Za-z]{27}$/.test(text)
+  const all = wanted.every(isId) ? [] : await listOf(api, kind)
+  return wanted.map((text) => (isId(text) ? text : findIn(all, api, kind, text).id))
 }
 
 /** The options of a command with ids in place of keys and names. */
@@ -36,9 +31,24 @@ export async function withIds<T extends { readonly source?: string; readonly des
   const { source, destination } = options
   return {
     ...options,
-    ...(source === undefined ? {} : { source: await resourceId(api, 'source', source) }),
-    ...(destination === undefined ? {} : { destination: await resourceId(api, 'destination', destination) }),
+    ...(source === undefined ? {} : { source: (await resourceIds(api, 'source', [source]))[0]! }),
+    ...(destination === undefined ? {} : { destination: (await resourceIds(api, 'destination', [destination]))[0]! }),
   }
+}
+
+function listOf<T extends Source | Destination>(api: ServerApi, kind: Kind): Promise<T[]> {
+  return api.all<T>(`/v2/${kind}s`, `${kind}s`)
+}
+
+function findIn<T extends Source | Destination>(all: readonly T[], api: ServerApi, kind: Kind, wanted: string): T {
+  const found = all.find(({ id }) => id === wanted) ?? all.find(({ key }) => key === wanted)
+  if (found !== undefined) return found
+  const [only, ...others] = all.filter(({ name }) => name === wanted)
+  if (others.length > 0) {
+    throw new CommandError(`${others.length + 1} ${kind}s are named "${oneLine(wanted)}".`, 'Use its key or id.')
+  }
+  if (only === undefined) throw new CommandError(`No ${kind} "${oneLine(wanted)}" at ${api.url}.`, keysOf(all, kind))
+  return only
 }
 
 function keysOf(all: readonly { readonly key: string }[], kind: Kind): string {

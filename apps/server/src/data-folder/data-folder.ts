@@ -72,11 +72,8 @@ export class DataFolder implements Disposable {
       if (key.length === 32) return key
       throw new DataFolderError(`${file} is not a key: it must hold 32 bytes in base64`)
     }
-    if (existsSync(this.file('control.db'))) {
-      throw new DataFolderError(
-        `${file} is missing, and saved secrets cannot be read without it: restore the file, or set MILLRACE_SECRET_KEY`,
-      )
-    }
+    const missing = missingSecretKey(this.path)
+    if (missing !== undefined) throw new DataFolderError(missing)
     const key = randomBytes(32)
     writeFileSync(file, `${key.toString('base64')}\n`, { mode: 0o600, flush: true })
     return key
@@ -106,6 +103,13 @@ export function missingDatabase(path: string): string | undefined {
   // A first start makes them in this order.
   if (!control && (delivery || log)) return join(path, 'control.db')
   return !delivery && log ? join(path, 'delivery.db') : undefined
+}
+
+/** Undefined: `secret.key` is there, or the first start makes it with the database. @returns what is wrong, and what to do. */
+export function missingSecretKey(path: string): string | undefined {
+  const file = join(path, 'secret.key')
+  if (existsSync(file) || !existsSync(join(path, 'control.db'))) return undefined
+  return `${file} is missing, and saved secrets cannot be read without it: restore the file, or set MILLRACE_SECRET_KEY`
 }
 
 function refuseIncomplete(path: string): void {

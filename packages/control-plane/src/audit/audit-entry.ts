@@ -60,7 +60,7 @@ export interface Audited {
 }
 
 /** One entry of the audit log; immutable. @see contracts/control-plane.md §10 [D719] */
-export interface AuditEntry extends Author, Audited {
+export interface AuditEntry extends Omit<Author, 'tokenId'>, Audited {
   readonly id: string
   /** Milliseconds since 1970. */
   readonly at: number

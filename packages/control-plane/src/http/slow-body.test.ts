@@ -23,7 +23,7 @@ test.each<[string, number, (plane: TestPlane, ids: Ids) => Promise<unknown>]>([
     403,
     (plane, { userId }) => plane.ok('PATCH', `/v2/users/${userId}`, { role: 'viewer' }),
   ],
-])('a request whose body still comes when %s answers %i, whatever it asks for', async (_, status, change) => {
+])('a request is refused if, before its body has arrived, %s: it answers %i', async (_, status, change) => {
   for (const { url, body } of REQUESTS) {
     await using plane = await TestPlane.open()
     const { token, user } = await plane.ok('POST', '/v2/users', { email: 'eve@cinema.example', role: 'admin' })

@@ -3,6 +3,7 @@ import { type Clock, Deadlines } from '@millrace/std'
 import type { AuditLog } from '../audit/audit-log.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 import { tokenDigest } from './access-tokens.ts'
+import type { AccessToken, Session } from './accounts.ts'
 import type { Actor } from './actor.ts'
 import type { Author } from './author.ts'
 import { FailureBrake } from './failure-brake.ts'
@@ -106,14 +107,9 @@ export class Authentication {
    */
   current({ token: { id, digest }, session: earlier }: Actor): Actor | undefined {
     const { accounts } = this.#workspace.state
-    const now = this.#clock.now()
     const token = accounts.tokens.get(id)
-    const user = token && accounts.users.get(token.userId)
-    if (token === undefined || token.digest !== digest || user === undefined) return undefined
-    if (token.expiresAt !== null && token.expiresAt <= now) return undefined
     const session = earlier === null ? null : accounts.sessions.get(earlier.id)
-    if (session === undefined || (session !== null && isOver(session, token, now))) return undefined
-    return { user, token, role: lowerRole(token.role, user.role), session }
+    return token?.digest === digest && session !== undefined ? this.#actorOf(token, session) : undefined
   }
 
   close(): void {
@@ -148,13 +144,10 @@ export class Authentication {
     const digest = tokenDigest(value)
     const token = accounts.tokenByDigest(digest)
     if (token === undefined || !areEqual(token.digest, digest)) return undefined
-    if (token.expiresAt !== null && token.expiresAt <= this.#clock.now()) return undefined
-    const user = accounts.users.get(token.userId)
-    if (user === undefined) return undefined
-    if (email !== '' && !areEqual(tokenDigest(email.toLowerCase()), tokenDigest(user.email.toLowerCase()))) {
-      return undefined
-    }
-    return { user, token, role: lowerRole(token.role, user.role), session: null }
+    const actor = this.#actorOf(token, null)
+    if (actor === undefined || email === '') return actor
+    const known = tokenDigest(actor.user.email.toLowerCase())
+    return areEqual(tokenDigest(email.toLowerCase()), known) ? actor : undefined
   }
 
   #findBySession({ cookie, half }: SessionHalves): Actor | undefined {
@@ -164,8 +157,16 @@ export class Authentication {
     if (session === undefined || !areEqual(session.cookieDigest, digest)) return undefined
     if (!areEqual(session.halfDigest, tokenDigest(half))) return undefined
     const token = accounts.tokens.get(session.tokenId)
-    const user = token && accounts.users.get(token.userId)
-    if (token === undefined || user === undefined || isOver(session, token, this.#clock.now())) return undefined
+    return token && this.#actorOf(token, session)
+  }
+
+  /** @returns undefined if the token or the session has ended, or the user was removed. */
+  #actorOf(token: AccessToken, session: Session | null): Actor | undefined {
+    const user = this.#workspace.state.accounts.users.get(token.userId)
+    const now = this.#clock.now()
+    const isEnded =
+      session === null ? now >= (token.expiresAt ?? Number.POSITIVE_INFINITY) : isOver(session, token, now)
+    if (user === undefined || isEnded) return undefined
     return { user, token, role: lowerRole(token.role, user.role), session }
   }
 }

@@ -8,7 +8,7 @@ export interface Author {
   readonly address: string | null
   /** The X-Request-Id of the answer. */
   readonly requestId: string | null
-  /** The request's access token: a change is refused once it is revoked. */
+  /** The request's access token. Once it is revoked, changes by this author are refused. */
   readonly tokenId?: string
 }
 

@@ -18,12 +18,15 @@ export interface OwnerSettings {
   readonly token?: string | undefined
 }
 
-export interface Owner {
+export interface Owner extends NamedOwner {
+  /** Whether this start is the first. */
+  readonly isNew: boolean
+}
+
+interface NamedOwner {
   readonly email: string
   /** A generated token that must be printed once, and then confirmed. */
   readonly tokenToPrint: string | undefined
-  /** Whether this start is the first. */
-  readonly isNew: boolean
 }
 
 /** A setting that stops the start; the message contains the variable's name, never its value. */
@@ -40,31 +43,34 @@ export class OwnerSettingError extends Error {
  */
 export async function ensureOwner(workspace: Workspace, settings: OwnerSettings): Promise<Owner> {
   judge(settings)
-  return workspace.change(MILLRACE, (moment): Decision<Owner> => {
+  let isNew = false
+  const owner = await workspace.change(MILLRACE, (moment): Decision<NamedOwner> => {
     const { ownership, accounts } = moment
+    isNew = ownership === undefined
     if (ownership === undefined) return firstStart(workspace, settings, moment)
     const changes: Change[] = []
     const user = accounts.users.get(ownership.userId)
     if (settings.token === undefined) {
       if (user === undefined || ownership.unprintedTokenId === null) {
-        return nothing({ email: user?.email ?? DEFAULT_EMAIL, tokenToPrint: undefined, isNew: false })
+        return nothing({ email: user?.email ?? DEFAULT_EMAIL, tokenToPrint: undefined })
       }
       const { accessToken, token } = newAccessToken(workspace, ownerToken(user), moment.at)
       changes.push(...removal(moment, ownership.unprintedTokenId), addition(accessToken))
       changes.push({ kind: 'ownership', value: { ...ownership, unprintedTokenId: accessToken.id } })
-      return decision(moment, changes, { email: user.email, tokenToPrint: token, isNew: false })
+      return decision(moment, changes, { email: user.email, tokenToPrint: token })
     }
     // Compared with the earlier setting, not with the valid tokens: a revoked token stays revoked.
     if (ownership.given?.digest === tokenDigest(settings.token)) {
-      return nothing({ email: user?.email ?? DEFAULT_EMAIL, tokenToPrint: undefined, isNew: false })
+      return nothing({ email: user?.email ?? DEFAULT_EMAIL, tokenToPrint: undefined })
     }
     const owner = user ?? newOwner(workspace, settings, moment)
     if (owner !== accounts.users.get(owner.id)) changes.push({ kind: 'user', id: owner.id, value: owner })
     if (ownership.given !== null) changes.push(...removal(moment, ownership.given.tokenId))
     if (ownership.unprintedTokenId !== null) changes.push(...removal(moment, ownership.unprintedTokenId))
     changes.push(...given(workspace, owner, settings.token, moment))
-    return decision(moment, changes, { email: owner.email, tokenToPrint: undefined, isNew: false })
+    return decision(moment, changes, { email: owner.email, tokenToPrint: undefined })
   })
+  return { ...owner, isNew }
 }
 
 /** Call it after printing the generated token: later starts print none. */
@@ -98,17 +104,17 @@ function judge({ email, token }: OwnerSettings): void {
   }
 }
 
-function firstStart(workspace: Workspace, settings: OwnerSettings, moment: ChangeBase): Decision<Owner> {
+function firstStart(workspace: Workspace, settings: OwnerSettings, moment: ChangeBase): Decision<NamedOwner> {
   const owner = newOwner(workspace, settings, moment)
   const changes: Change[] = [{ kind: 'user', id: owner.id, value: owner }]
   if (settings.token !== undefined) {
     changes.push(...given(workspace, owner, settings.token, moment))
-    return decision(moment, changes, { email: owner.email, tokenToPrint: undefined, isNew: true })
+    return decision(moment, changes, { email: owner.email, tokenToPrint: undefined })
   }
   const { accessToken, token } = newAccessToken(workspace, ownerToken(owner), moment.at)
   const ownership: Ownership = { userId: owner.id, given: null, unprintedTokenId: accessToken.id }
   changes.push(addition(accessToken), { kind: 'ownership', value: ownership })
-  return decision(moment, changes, { email: owner.email, tokenToPrint: token, isNew: true })
+  return decision(moment, changes, { email: owner.email, tokenToPrint: token })
 }
 
 /** Naming a removed owner again restores them: operators can always regain access to their own server. */
@@ -146,7 +152,7 @@ function nothing<T>(result: T): Decision<T> {
   return { changes: [], audit: [], result }
 }
 
-function decision({ accounts }: ChangeBase, changes: readonly Change[], result: Owner): Decision<Owner> {
+function decision({ accounts }: ChangeBase, changes: readonly Change[], result: NamedOwner): Decision<NamedOwner> {
   const audit = changes.flatMap((change): Audited[] => {
     if (change.kind !== 'user' && change.kind !== 'access-token') return []
     const { kind, id, value } = change

@@ -353,6 +353,15 @@ export function describeControlStore(engine: string, makeDatabase: () => StoreDa
       expect(await store.auditEntries({ limit: 9 })).toEqual([entry])
     })
 
+    test('a batch of audit entries is stored whole or not at all', async () => {
+      await using database = makeDatabase()
+      await using store = await database.open()
+      await store.addAuditEntries([entry])
+      const unstorable = { ...entry, id: 'a-3', kind: null as unknown as AuditEntry['kind'] }
+      await expect(store.addAuditEntries([{ ...entry, id: 'a-2' }, unstorable])).rejects.toThrow()
+      expect(await store.auditEntries({ limit: 9 })).toEqual([entry])
+    })
+
     test('audit entries that are added again, because an answer was lost, are stored once', async () => {
       await using database = makeDatabase()
       await using store = await database.open()

@@ -104,8 +104,9 @@ export class Workspace {
   /**
    * Runs a change; resolves when it is stored, visible, and known to the delivery side.
    *
-   * @param by the author in the audit log. @throws ApiError 401 if its token was revoked since the request arrived.
+   * @param by the author in the audit log.
    * @param decide throws the ApiError that refuses the change; then nothing changes.
+   * @throws ApiError 401 if the author's token was revoked since the request arrived.
    */
   change<T>(by: Author, decide: (moment: ChangeBase) => Decision<T> | Promise<Decision<T>>): Promise<T> {
     if (this.#waiting >= MAX_WAITING_CHANGES) return Promise.reject(unavailable())

@@ -259,8 +259,8 @@ export class DestinationDelivery {
   }
 
   takenUp(sourceId?: string): { events: number; bytes: number } {
-    if (sourceId === undefined)
-      return { events: this.lane.status.unfinishedCount, bytes: this.lane.status.unfinishedBytes }
+    const { unfinishedCount, unfinishedBytes } = this.lane.status
+    if (sourceId === undefined) return { events: unfinishedCount, bytes: unfinishedBytes }
     let events = 0
     let bytes = 0
     for (const event of this.lane.unfinished()) {

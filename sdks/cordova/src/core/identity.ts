@@ -48,7 +48,6 @@ export function externalIdList(ids: ExternalIds): readonly JsonObject[] {
     .map((type) => ({ type, id: ids[type]! }))
 }
 
-/** A token of an earlier version may be too long. */
 export function identityFrom({ anonymousId = '', userId, deviceToken, traits, externalIds }: State): Identity {
   return { anonymousId, userId, traits: parsedObject(traits), externalIds: parsedObject(externalIds), deviceToken }
 }

@@ -38,7 +38,6 @@ export function NewTokenDialog({ role: ownRole, onClose }: NewTokenDialogProps) 
   return (
     <Modal
       opened
-      // Else it would make a token that nobody sees.
       onClose={close}
       title="New access token"
       closeButtonProps={{ 'aria-label': 'Close', disabled: isPending }}

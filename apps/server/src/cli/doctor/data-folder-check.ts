@@ -1,6 +1,6 @@
 import { accessSync, constants, existsSync, readdirSync, readFileSync, statfsSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { DATA_FORMAT, missingDatabase } from '../../data-folder/data-folder.ts'
+import { DATA_FORMAT, missingDatabase, missingSecretKey } from '../../data-folder/data-folder.ts'
 import { size } from '../paint.ts'
 import { type Finding, fail, ok, warn } from './finding.ts'
 
@@ -112,10 +112,8 @@ function checkCompleteness(path: string): Finding[] {
 
 /** @param given MILLRACE_SECRET_KEY */
 export function checkSecretKey(path: string, given: Uint8Array | undefined): Finding[] {
-  const file = join(path, 'secret.key')
-  if (given !== undefined || existsSync(file) || !existsSync(join(path, 'control.db'))) return []
-  const text = `${file} is missing, and saved secrets cannot be read without it: restore the file, or set MILLRACE_SECRET_KEY`
-  return [fail('secrets', text)]
+  const missing = given === undefined ? missingSecretKey(path) : undefined
+  return missing === undefined ? [] : [fail('secrets', missing)]
 }
 
 const SECRET_FILES = ['secret.key', 'cli-token', 'inbox.key']

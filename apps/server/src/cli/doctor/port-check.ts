@@ -8,7 +8,7 @@ const ANSWER_MS = 5_000
 
 export interface ExaminedPort {
   readonly finding: Finding
-  /** Whether a Millrace listens there: nobody else gets the token of this machine. */
+  /** Whether a Millrace listens there. `doctor` sends the token of this machine to no other program. */
   readonly isMillrace: boolean
 }
 
@@ -47,11 +47,18 @@ function obstacleToListening(host: string, port: number): Promise<string | undef
   })
 }
 
-async function healthAt(host: string, port: number) {
+/** Of a server on this machine; one that listens on all addresses is reached over loopback. */
+export function localUrl(host: string, port: number): string {
   const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host
-  const url = `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}/health`
+  return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`
+}
+
+async function healthAt(host: string, port: number) {
   try {
-    const response = await fetch(url, { signal: AbortSignal.timeout(ANSWER_MS), redirect: 'manual' })
+    const response = await fetch(`${localUrl(host, port)}/health`, {
+      signal: AbortSignal.timeout(ANSWER_MS),
+      redirect: 'manual',
+    })
     const body = (await response.json()) as { appType?: string; checks?: Record<string, string> }
     return isMillrace(body.appType) ? { status: response.status, checks: body.checks } : undefined
   } catch {

@@ -4,6 +4,7 @@ import type { Settings } from '../../config/settings.ts'
 import { threadCount } from '../../delivery-threads/thread-count.ts'
 import { LOG_PARTITIONS } from '../../log-partitions.ts'
 import { type Finding, ok } from './finding.ts'
+import { localUrl } from './port-check.ts'
 import { rangesText } from './ranges-text.ts'
 
 const ANSWER_MS = 5_000
@@ -31,11 +32,13 @@ function shown({ number, partitions, busyPercent }: RunningThread): string {
 
 /** Undefined if the server does not answer this machine's token. */
 async function runningThreads({ dataDir, host, port }: Settings): Promise<RunningThread[] | undefined> {
-  const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host
-  const url = `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}/v2/admin/info`
   try {
     const headers = { Authorization: `Bearer ${readFileSync(join(dataDir, 'cli-token'), 'utf8').trim()}` }
-    const response = await fetch(url, { headers, signal: AbortSignal.timeout(ANSWER_MS), redirect: 'manual' })
+    const response = await fetch(`${localUrl(host, port)}/v2/admin/info`, {
+      headers,
+      signal: AbortSignal.timeout(ANSWER_MS),
+      redirect: 'manual',
+    })
     const { info } = (await response.json()) as { info?: { deliveryThreads?: RunningThread[] } }
     return info?.deliveryThreads
   } catch {

@@ -116,7 +116,7 @@ function refuseUnlessSelected(ids: readonly string[], options: ActionOptions): v
 }
 
 async function count(action: Action, selection: object, api: ServerApi, io: CommandIo): Promise<Counted> {
-  return counted(await startAndFollow(action, { ...selection, dryRun: true }, api, io))
+  return counted(await startAndFollow(action, { ...selection, dryRun: true }, api, io), api)
 }
 
 async function startAndFollow(action: Action, body: object, api: ServerApi, io: CommandIo): Promise<Replay> {

@@ -29,11 +29,14 @@ export async function followReplay(id: string, api: ServerApi, { stderr, clock }
 /** A dry run that has counted. */
 export type Counted = Replay & { readonly matched: number }
 
-/** @throws CommandError if the dry run was cancelled or paused, or failed: then nobody knows the number. */
-export function counted(replay: Replay): Counted {
+/** @throws CommandError if the dry run was cancelled, paused or failed, and so has no number. */
+export function counted(replay: Replay, api: ServerApi): Counted {
   const { id, state, matched } = replay
   if (state === 'done' && matched !== null) return { ...replay, matched }
-  throw new CommandError(`The count is ${state}.`, `Nothing was changed. The count: millrace replay show ${id}`)
+  throw new CommandError(
+    `The count is ${state}.`,
+    `Nothing was changed. The count: ${api.commandLine('replay', 'show', id)}`,
+  )
 }
 
 function progress({ state, matched, delivered, filtered, deadLettered, discarded }: Replay): string {

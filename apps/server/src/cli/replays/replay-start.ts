@@ -4,7 +4,7 @@ import { type CommandContext, remote, withExample } from '../command.ts'
 import { type CommandIo, usageError } from '../command-io.ts'
 import { json, oneLine, paintFor } from '../paint.ts'
 import { askFor, refuseUnlessAnswerable } from '../question.ts'
-import { resourceId } from '../resource-options.ts'
+import { resourceIds } from '../resource-options.ts'
 import { ServerApi, type ServerOptions } from '../server-api.ts'
 import { type Counted, counted, followReplay, number } from './follow-replay.ts'
 import { atRate, type RateOption, rateOption } from './rate-option.ts'
@@ -54,16 +54,16 @@ export function addReplayStart(group: Command, { io }: CommandContext): void {
 }
 
 async function startReplay(options: StartOptions, io: CommandIo): Promise<void> {
-  const { sources, destinations, ...rest } = given(options, io)
+  const { sources, destinations, ...rest } = wantedOf(options, io)
   if (!options.dryRun) refuseUnlessAnswerable(options.yes, io)
   const api = new ServerApi(options, io)
   const [sourceIds, destinationIds] = await Promise.all([
-    Promise.all(sources.map((source) => resourceId(api, 'source', source))),
-    Promise.all(destinations.map((destination) => resourceId(api, 'destination', destination))),
+    resourceIds(api, 'source', sources),
+    resourceIds(api, 'destination', destinations),
   ])
   const body = { sourceIds, destinationIds, ...rest }
   if (options.dryRun || !options.yes) {
-    const count = counted(await followReplay((await start({ ...body, dryRun: true }, api)).id, api, io))
+    const count = counted(await followReplay((await start({ ...body, dryRun: true }, api)).id, api, io), api)
     if (options.dryRun) {
       io.stdout.write(options.json ? `${json({ replay: count })}\n` : `${events(count)} would be replayed.\n`)
       return
@@ -84,7 +84,7 @@ async function start(body: object, api: ServerApi): Promise<Replay> {
   return (await api.send<{ replay: Replay }>('POST', '/v2/replays', body)).replay
 }
 
-function given(options: StartOptions, { clock }: CommandIo) {
+function wantedOf(options: StartOptions, { clock }: CommandIo) {
   const { source, destination, from, to = new Date(clock.now()).toISOString() } = options
   if (source === undefined || destination === undefined || from === undefined) {
     throw usageError('--source, --destination and --from are required.', 'millrace help replay start')

@@ -42,9 +42,11 @@ export class BudgetOrders {
     this.#reports.tellDue()
     if (own.size === 0) return
     for (const order of await store.budget.orders([...own.keys()])) {
-      const isBegun = order.bytes === 0
-      if (!isBegun && !(await store.budget.begin(order))) continue
-      if (!isBegun) await this.#carryOut(order, own.get(order.shard)!)
+      // One of 0 bytes was begun before.
+      if (order.bytes > 0) {
+        if (!(await store.budget.begin(order))) continue
+        await this.#carryOut(order, own.get(order.shard)!)
+      }
       await store.budget.done(order)
     }
   }

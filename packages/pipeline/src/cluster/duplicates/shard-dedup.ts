@@ -171,7 +171,7 @@ export class ShardDedup implements Decisions {
     this.#keys.putBack(keys.map(keyEntries))
   }
 
-  /** The shard is about to be given back: nobody waits any longer until it has caught up. */
+  /** Call it before the shard is given back. Every `caughtUp` that waits, and every later one that would, throws. */
   endWaiting(): void {
     this.#isEnding = true
     this.#tellAll()

@@ -34,13 +34,7 @@ export function NewUserDialog({ onClose }: { readonly onClose: () => void }) {
     )
   }
   return (
-    <Modal
-      opened
-      // Else it would make a token that nobody sees.
-      onClose={close}
-      title="New user"
-      closeButtonProps={{ 'aria-label': 'Close', disabled: isPending }}
-    >
+    <Modal opened onClose={close} title="New user" closeButtonProps={{ 'aria-label': 'Close', disabled: isPending }}>
       <form className={styles.form} onSubmit={create}>
         <Refusal error={error} fields={FIELDS} />
         <TextInput
