@@ -48,11 +48,13 @@ test('a replay runs at its whole rate and ends while other shards have no owner'
 test('a replay ends though its source, the only one of its shard, is removed meanwhile', async () => {
   const { source, replay } = await replayOf({ name: 'Gone', count: 100, rateEventsPerSecond: 10 })
   const before = await owned(server)
-  await expect.poll(async () => (await ok(server, 'GET', `/replays/${replay.id}`)).replay.delivered).toBeGreaterThan(0)
+  const job = async () => (await ok(server, 'GET', `/replays/${replay.id}`)).replay
+  // Counted before the removal: from then on the owner passes events over, and a later count would leave those out.
+  await expect.poll(async () => (await job()).matched).toBe(100)
+  await expect.poll(async () => (await job()).delivered).toBeGreaterThan(0)
   const removed = await api(server, 'DELETE', `/sources/${source.id}?cascade=true&discard=true`)
   expect(removed).toMatchObject({ status: 204 })
-  // The count may leave out what the owner takes while the leader counts, so it is no part of the promise here.
-  await jobDone(replay.id)
+  expect(await jobDone(replay.id)).toMatchObject({ matched: 100 })
   await expect.poll(() => owned(server)).toBe(before - 1)
 })
 
