@@ -99,7 +99,7 @@ for (const row of rows.filter(({ name }) => isEvery || names.includes(name))) {
   console.error(`${row.name}: ${row.figure} …`)
   const line = { row, measured: await row.measure(bench) }
   lines.push(line)
-  // Who waits for an hour sees what is known, and a run that is ended before its table was not for nothing.
+  // Printed at once: a run takes an hour, and may be ended before its table.
   console.error(`    ${resultOf(line)}`)
 }
 

@@ -4,6 +4,7 @@ import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { ownEnvironment } from '@millrace/dev-env/own-environment'
 
 const START_TIMEOUT_MS = 60_000
 const STOP_TIMEOUT_MS = 20_000
@@ -101,11 +102,6 @@ export class Program implements AsyncDisposable {
     rmSync(this.folder, { recursive: true, force: true })
     folders.delete(this.folder)
   }
-}
-
-/** Without settings of the server that happen to be set where the bench is run. */
-function ownEnvironment(): NodeJS.ProcessEnv {
-  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('MILLRACE_')))
 }
 
 function errorFile(folder: string): string {

@@ -1,4 +1,5 @@
 import type { Measured, Row } from './row.ts'
+import { median, middleHalf } from './statistics.ts'
 
 /** A row and what came of it. */
 export interface Line {
@@ -43,6 +44,14 @@ export function micros(value: number): string {
 
 export function millis(value: number): string {
   return `${value.toFixed(1)} ms`
+}
+
+/** Of the 50th and 99th percentiles of several runs, in ms. */
+export function percentilesText(p50: readonly number[], p99: readonly number[]): Pick<Measured, 'measured' | 'spread'> {
+  return {
+    measured: `${millis(median(p50))} / ${millis(median(p99))}`,
+    spread: `${middleHalf(p50).map(millis).join('–')} / ${middleHalf(p99).map(millis).join('–')}`,
+  }
 }
 
 export function seconds(value: number): string {

@@ -4,6 +4,7 @@ import path from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
+import { ownEnvironment } from '@millrace/dev-env/own-environment'
 import type { EndMessage } from './end-threads.ts'
 
 const ROOT = path.dirname(import.meta.dirname)
@@ -197,11 +198,6 @@ function plain(folder: string): Record<string, string> {
     SERVICE_ADMIN_PASSWORD: SCHEMA_PASSWORD,
     NODE_COMPILE_CACHE: path.join(ROOT, 'node_modules/.cache/compile'),
   }
-}
-
-/** Without settings of the server that happen to be set where the programs run. */
-function ownEnvironment(): NodeJS.ProcessEnv {
-  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('MILLRACE_')))
 }
 
 async function textOf(stream: NodeJS.ReadableStream): Promise<string> {

@@ -10,7 +10,7 @@ import { addDestination, addSourceOf, startProduct } from '../product.ts'
 import type { Program } from '../programs.ts'
 import { type Measured, oncePerBench, type Row } from '../row.ts'
 import { median, middleHalf, quantile } from '../statistics.ts'
-import { micros, millis, perSecond, seconds } from '../table.ts'
+import { micros, percentilesText, perSecond, seconds } from '../table.ts'
 
 /*
  * P14: processes that both accept and deliver, against one embedded server with the same eight sources, and against as many embedded
@@ -117,8 +117,7 @@ async function latency(bench: Bench): Promise<Measured> {
     p99.push(quantile(latencyMicros, 0.99) / 1_000)
   }
   return {
-    measured: `${millis(median(p50))} / ${millis(median(p99))}`,
-    spread: `${middleHalf(p50).map(millis).join('–')} / ${middleHalf(p99).map(millis).join('–')}`,
+    ...percentilesText(p50, p99),
     samples: { p50, p99, eventsPerSecond: [full * SHARE_OF_FULL_LOAD] },
   }
 }

@@ -2,8 +2,8 @@ import type { Bench } from '../bench.ts'
 import { deliver } from '../delivery-run.ts'
 import { addSource, startProduct } from '../product.ts'
 import type { Measured, Row } from '../row.ts'
-import { median, middleHalf, quantile } from '../statistics.ts'
-import { millis } from '../table.ts'
+import { quantile } from '../statistics.ts'
+import { percentilesText } from '../table.ts'
 
 /*
  * P8: sending to arrival, each event at an even pace. Sending is before acceptance, so the figure holds the product to
@@ -37,8 +37,7 @@ async function measure(bench: Bench): Promise<Measured> {
     p99.push(quantile(latencyMicros, 0.99) / 1_000)
   }
   return {
-    measured: `${millis(median(p50))} / ${millis(median(p99))}`,
-    spread: `${middleHalf(p50).map(millis).join('–')} / ${middleHalf(p99).map(millis).join('–')}`,
+    ...percentilesText(p50, p99),
     samples: { p50, p99, eventsPerSecond: [eventsPerSecond] },
   }
 }

@@ -1,8 +1,8 @@
 import type { Bench } from '../bench.ts'
 import { addDestination, startProduct, testDestination } from '../product.ts'
 import type { Measured, Row } from '../row.ts'
-import { median, middleHalf, quantile } from '../statistics.ts'
-import { millis } from '../table.ts'
+import { quantile } from '../statistics.ts'
+import { percentilesText } from '../table.ts'
 
 /*
  * P9: a message through all three stages, one request at a time. What the destination itself takes is measured by the same
@@ -41,8 +41,7 @@ async function measure(bench: Bench): Promise<Measured> {
     p99.push(quantile(testMs, 0.99) - ownMs)
   }
   return {
-    measured: `${millis(median(p50))} / ${millis(median(p99))}`,
-    spread: `${middleHalf(p50).map(millis).join('–')} / ${middleHalf(p99).map(millis).join('–')}`,
+    ...percentilesText(p50, p99),
     samples: { p50, p99 },
   }
 }

@@ -5,6 +5,9 @@ import type { Sandboxes } from '@millrace/transformations'
 import type { OutboundClients } from './outbound-clients.ts'
 import { VERSION } from './version.ts'
 
+/** Age at which traces are removed: seven days. */
+export const TRACES_KEPT_MS = 168 * 3_600_000
+
 interface ShardNeeds {
   readonly controlPlane: ControlPlane
   readonly registry: DestinationRegistry

@@ -1,9 +1,5 @@
 import { ApiError } from '@millrace/openapi'
 
-export function notFound(what: string, id: string): ApiError {
-  return new ApiError('not_found', `${what} with id ${id} not found`)
-}
-
 /** Missing or invalid credentials. */
 export function unauthorized(): ApiError {
   return new ApiError('unauthorized', 'Invalid Authorization Header', { headers: { 'WWW-Authenticate': 'Bearer' } })

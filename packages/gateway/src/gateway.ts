@@ -1,27 +1,22 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { type DedupRule, type EventLog, type LogWriter, streamOf } from '@millrace/log'
-import { ENRICHMENT_RULES, type EventRecord, type JsonObject } from '@millrace/protocol'
-import { type Clock, Deadlines, RateLimiter, requestId } from '@millrace/std'
-import { clientAddress } from './client-address.ts'
+import { type EventLog, type LogWriter, streamOf } from '@millrace/log'
+import type { EventRecord, JsonObject } from '@millrace/protocol'
+import { type Clock, Deadlines, requestId } from '@millrace/std'
 import { BodyDecoder, contentEncoding, type Encoding } from './content-encoding.ts'
 import { answerPreflight } from './cors.ts'
-import { dedupRuleOf } from './dedup-rule.ts'
-import { checkEvents, type EventLimits, parseEventBody } from './event-check.ts'
+import { type Draft, Drafts } from './drafts.ts'
+import type { EventLimits } from './event-check.ts'
 import { Exchange, type ExchangeDeps } from './exchange.ts'
 import type { GatewaySource } from './gateway-source.ts'
 import { IngestMetrics } from './ingest-metrics.ts'
 import { type IngestRoute, ingestRoute } from './ingest-routes.ts'
 import { JsonExchange } from './json-exchange.ts'
-import { messageHashesOf } from './message-hashes.ts'
 import { type FindSource, NamedSource } from './named-source.ts'
-import { checkPixel, PixelExchange, pixelData } from './pixel.ts'
+import { PixelExchange, pixelData } from './pixel.ts'
 import { RefusalBook } from './refusal-book.ts'
 import { Refusal } from './refusals.ts'
 import { BodyReader } from './request-body.ts'
-import { MAX_COPIED_BYTES, partsOf, type RequestContent, type RequestPart } from './request-parts.ts'
 import { type InProgressLimits, RequestsInProgress, UNAVAILABLE } from './requests-in-progress.ts'
-import { Seeds } from './seeds.ts'
-import { checkWebhook } from './webhook.ts'
 
 export interface GatewayLimits extends EventLimits, InProgressLimits {
   /** Maximum bytes of a body as sent, and again after decoding. */
@@ -53,8 +48,6 @@ export interface GatewayOptions {
 }
 
 const LINGERING_MS = 1_000
-/** How a batch of low priority is stored, on any route. */
-const BACKFILL = { record: 'backfill' } as const
 
 /**
  * HTTP ingest: reads, checks, appends, answers. A 200 means that every event of the request is durably stored. Any
@@ -67,19 +60,18 @@ export class Gateway {
   readonly metrics = new IngestMetrics()
   readonly refusals = new RefusalBook()
   readonly #options: GatewayOptions
-  readonly #rates: RateLimiter
+  readonly #drafts: Drafts
   readonly #bodies: BodyReader
   readonly #decoder: BodyDecoder
   readonly #deps: ExchangeDeps
   readonly #inProgress: RequestsInProgress
   readonly #sources: NamedSource
-  readonly #seeds = new Seeds()
 
   constructor(options: GatewayOptions) {
     this.#options = options
     this.#inProgress = new RequestsInProgress(options.limits)
     this.#sources = new NamedSource(options.findSource)
-    this.#rates = new RateLimiter(options.clock)
+    this.#drafts = new Drafts({ ...options, sources: this.#sources })
     this.#bodies = new BodyReader(options.limits.maxBodyBytes, options.limits.bodyTimeoutMs, options.clock)
     this.#decoder = new BodyDecoder(options.limits.maxBodyBytes)
     this.#deps = {
@@ -140,11 +132,11 @@ export class Gateway {
       } else if (body instanceof Refusal) {
         exchange.refuse(body)
       } else if (admitted.encoding === 'identity' || body.length === 0) {
-        this.#store(exchange, this.#judge(exchange, route, admitted.source, body))
+        this.#store(exchange, this.#drafts.ofBody(exchange, route, admitted.source, body))
       } else {
         void this.#decoder.decode(body, admitted.encoding).then((decoded) => {
           const refusal = decoded instanceof Refusal ? decoded : countBytes(decoded.length)
-          const draft = refusal ?? this.#judge(exchange, route, admitted.source, decoded as Buffer)
+          const draft = refusal ?? this.#drafts.ofBody(exchange, route, admitted.source, decoded as Buffer)
           this.#store(exchange, draft)
         })
       }
@@ -168,84 +160,17 @@ export class Gateway {
     return { source, encoding }
   }
 
-  /** Checks 9 to 13. */
-  #judge(exchange: Exchange, route: IngestRoute, known: GatewaySource | undefined, body: Buffer): Draft | Refusal {
-    const { limits, clock } = this.#options
-    if (known?.webhook !== undefined) {
-      const seed = this.#seeds.next()
-      const hook = checkWebhook(exchange.request.headers, body, known.webhook, seed, limits, clock.now())
-      if (hook instanceof Refusal) return hook
-      return this.#draft(exchange.request, route, known, seed, hook)
-    }
-    const parsed = parseEventBody(body, route, limits)
-    if (parsed instanceof Refusal) return parsed
-    const source = known ?? this.#sources.ofBody(exchange, route, parsed.value)
-    if (source instanceof Refusal) return source
-    const checked = checkEvents(parsed, body, route, limits)
-    if (checked instanceof Refusal) return checked
-    const { events, types } = checked
-    const storing = route.batchFactor !== undefined && isLowPriority(exchange.request) ? BACKFILL : route
-    return this.#draft(exchange.request, storing, source, this.#seeds.next(), {
-      body,
-      parsed: parsed.value,
-      events,
-      types,
-    })
-  }
-
   #judgePixel(exchange: Exchange, route: IngestRoute, query: string): Draft | Refusal {
     const overload = this.#inProgress.overload(exchange)
     if (overload !== undefined) return overload
     if (route.writeKeyIn === 'data') {
-      return this.#obstacle() ?? this.#judge(exchange, route, undefined, pixelData(query))
+      return this.#obstacle() ?? this.#drafts.ofBody(exchange, route, undefined, pixelData(query))
     }
     const source = this.#sources.ofQuery(exchange, route, query)
     if (source instanceof Refusal) return source
     const obstacle = this.#obstacle()
     if (obstacle !== undefined) return obstacle
-    const checked = checkPixel(query, route.record === 'pixel-page' ? 'page' : 'track', this.#options.limits)
-    if (checked instanceof Refusal) return checked
-    const content = { body: Buffer.from(query, 'latin1'), parsed: undefined, ...checked }
-    return this.#draft(exchange.request, route, source, this.#seeds.next(), content)
-  }
-
-  #draft(
-    request: IncomingMessage,
-    route: Pick<IngestRoute, 'record' | 'readsAttempt'>,
-    source: GatewaySource,
-    seed: Uint8Array,
-    content: RequestContent,
-  ): Draft | Refusal {
-    const { log, limits, clock } = this.#options
-    const parts = partsOf(content, route.record, source, log.partitions, limits.maxBodyBytes + MAX_COPIED_BYTES)
-    if (parts instanceof Refusal) return parts
-    const { rateLimitEventsPerMinute } = source
-    const gateways = this.#options.gateways?.()
-    const { isAllowed, headers } = this.#rates.take(
-      source.id,
-      rateLimitEventsPerMinute,
-      content.events.length,
-      gateways,
-    )
-    if (!isAllowed) return new Refusal('rate_limit', { headers })
-    const acceptedAt = clock.now()
-    const address = clientAddress(request)
-    const records = parts.map((part, i) => {
-      const own = i === 0 ? seed : this.#seeds.next()
-      const header = {
-        sourceId: source.id,
-        route: route.record,
-        acceptedAt,
-        clientAddress: address,
-        seed: own,
-        rules: ENRICHMENT_RULES,
-        policySet: 0,
-        messageHashes: messageHashesOf(part.events, own),
-      }
-      return { part, record: { header, body: part.body } }
-    })
-    const dedup = dedupRuleOf(source, route, content.parsed)
-    return { sourceId: source.id, acceptedAt, records, events: content.events.length, dedup, headers }
+    return this.#drafts.ofPixel(exchange, route, source, query)
   }
 
   /** Check 14: answers 200 only after the records are durable. */
@@ -269,7 +194,7 @@ export class Gateway {
       },
       () => {
         for (const { record } of records) parsed?.drop(record)
-        this.#rates.giveBack(sourceId, draft.events)
+        this.#drafts.giveBack(draft)
         exchange.refuse(this.#obstacle() ?? UNAVAILABLE)
       },
     )
@@ -302,24 +227,4 @@ interface Admitted {
   /** Undefined if the write key is in the body. */
   readonly source: GatewaySource | undefined
   readonly encoding: Encoding
-}
-
-/** A request that passed every check and is ready to be stored. */
-interface Draft {
-  readonly sourceId: string
-  readonly acceptedAt: number
-  /** One for each partition that gets events. */
-  readonly records: readonly { readonly part: RequestPart; readonly record: EventRecord }[]
-  /** Number of events. */
-  readonly events: number
-  /** Absent if every event is stored. */
-  readonly dedup: DedupRule | undefined
-  /** Headers of the answer, if the source has a rate limit. */
-  readonly headers: Readonly<Record<string, string>> | undefined
-}
-
-/** Whether a batch is a backfill: it may wait while live events are due. */
-function isLowPriority({ headers }: IncomingMessage): boolean {
-  const priority = headers['x-millrace-priority']
-  return typeof priority === 'string' && priority.trim().toLowerCase() === 'low'
 }

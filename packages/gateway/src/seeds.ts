@@ -1,6 +1,5 @@
 import { randomFillSync } from 'node:crypto'
-
-const SEED_BYTES = 16
+import { SEED_BYTES } from '@millrace/protocol'
 
 /** Random seeds of records, from a pool: a system call per record would cost more than the rest of the record. */
 export class Seeds {

@@ -32,3 +32,14 @@ export class ApiError extends Error {
 export function badRequest(message: string): ApiError {
   return new ApiError('bad_request', message)
 }
+
+/** @param what its kind, such as `Destination`. */
+export function notFound(what: string, id: string): ApiError {
+  return new ApiError('not_found', `${what} with id ${id} not found`)
+}
+
+/** @throws ApiError 400 that names the members of a body which are not known. */
+export function refuseUnknownMembers(written: object, known: readonly string[]): void {
+  const unknown = Object.keys(written).filter((member) => !known.includes(member))
+  if (unknown.length > 0) throw badRequest(`Unknown member: ${unknown.join(', ')}`)
+}

@@ -1,5 +1,5 @@
 export type { Static, TObject, TProperties, TSchema } from 'typebox'
-export { ApiError, badRequest } from './api-error.ts'
+export { ApiError, badRequest, notFound, refuseUnknownMembers } from './api-error.ts'
 export { docsPage } from './docs-page.ts'
 export { type About, openApiDocument } from './document.ts'
 export { ERROR_STATUSES, type ErrorCode } from './error-codes.ts'

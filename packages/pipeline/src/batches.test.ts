@@ -1,7 +1,8 @@
 import { type DestinationModule, DestinationRegistry } from '@millrace/destinations'
 import { expect, test } from 'vitest'
-import { MINUTE, PipelineUnderTest, SECOND, track, tracks } from './testing/pipeline-under-test.ts'
+import { MINUTE, PipelineUnderTest, SECOND } from './testing/pipeline-under-test.ts'
 import type { Arrival, SinkAnswer } from './testing/sink.ts'
+import { track, tracks } from './testing/test-events.ts'
 
 /* Batched delivery: contracts/delivery.md §4a. */
 

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
-import { PipelineUnderTest, track, tracks } from './testing/pipeline-under-test.ts'
+import { PipelineUnderTest } from './testing/pipeline-under-test.ts'
 import { Sink } from './testing/sink.ts'
+import { track, tracks } from './testing/test-events.ts'
 
 /** contracts/delivery.md §2 [D602] */
 const OUTCOMES: Record<number, string> = {

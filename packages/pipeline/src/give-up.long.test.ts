@@ -1,15 +1,7 @@
 import { expect, test } from 'vitest'
-import {
-  HOUR,
-  MINUTE,
-  PipelineUnderTest,
-  recordOf,
-  SECOND,
-  START,
-  track,
-  tracks,
-} from './testing/pipeline-under-test.ts'
+import { HOUR, MINUTE, PipelineUnderTest, SECOND, START } from './testing/pipeline-under-test.ts'
 import { RoutesUnderTest } from './testing/routes-under-test.ts'
+import { recordOf, track, tracks } from './testing/test-events.ts'
 
 /** Of a thousand events each. */
 const BATCHES = 100

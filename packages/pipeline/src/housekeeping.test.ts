@@ -7,7 +7,7 @@ import { messageHash } from '@millrace/protocol'
 import { ManualClock } from '@millrace/std'
 import { expect, test } from 'vitest'
 import { Housekeeping } from './housekeeping.ts'
-import { recordOf } from './testing/pipeline-under-test.ts'
+import { recordOf } from './testing/test-events.ts'
 
 const LOGGER = { info: () => {}, warn: () => {}, error: () => {} }
 

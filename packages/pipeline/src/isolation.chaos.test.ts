@@ -1,7 +1,8 @@
 import { DestinationRegistry } from '@millrace/destinations'
 import { expect, test } from 'vitest'
-import { HOUR, MINUTE, PipelineUnderTest, SECOND, track, tracks } from './testing/pipeline-under-test.ts'
+import { HOUR, MINUTE, PipelineUnderTest, SECOND } from './testing/pipeline-under-test.ts'
 import { Sink, type SinkAnswer } from './testing/sink.ts'
+import { track, tracks } from './testing/test-events.ts'
 
 const TROUBLES: Record<string, SinkAnswer> = {
   hangs: 'hang',

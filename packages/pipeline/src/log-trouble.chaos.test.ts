@@ -4,7 +4,8 @@ import path from 'node:path'
 import { MemoryEventLog, SqliteEventLog } from '@millrace/log'
 import { ManualClock } from '@millrace/std'
 import { afterEach, expect, test } from 'vitest'
-import { HOUR, MINUTE, PipelineUnderTest, SECOND, START, track, tracks } from './testing/pipeline-under-test.ts'
+import { HOUR, MINUTE, PipelineUnderTest, SECOND, START } from './testing/pipeline-under-test.ts'
+import { track, tracks } from './testing/test-events.ts'
 
 const folders: string[] = []
 

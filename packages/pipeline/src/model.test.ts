@@ -1,8 +1,9 @@
 import { MemoryEventLog } from '@millrace/log'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { HOUR, PipelineUnderTest, SECOND, track } from './testing/pipeline-under-test.ts'
+import { HOUR, PipelineUnderTest, SECOND } from './testing/pipeline-under-test.ts'
 import type { Arrival, SinkAnswer } from './testing/sink.ts'
+import { track } from './testing/test-events.ts'
 
 const RUNS = Number(process.env['MODEL_RUNS'] ?? 6)
 const SEED = process.env['MODEL_SEED'] === undefined ? undefined : Number(process.env['MODEL_SEED'])

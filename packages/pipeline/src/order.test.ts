@@ -1,7 +1,8 @@
 import { MemoryEventLog } from '@millrace/log'
 import { expect, test } from 'vitest'
-import { HOUR, MINUTE, PipelineUnderTest, SECOND, track, tracks } from './testing/pipeline-under-test.ts'
+import { HOUR, MINUTE, PipelineUnderTest, SECOND } from './testing/pipeline-under-test.ts'
 import type { Sink } from './testing/sink.ts'
+import { track, tracks } from './testing/test-events.ts'
 
 /** MessageIds as they were delivered, of one user. */
 function deliveredOf(sink: Sink, userId: string): string[] {

@@ -1,6 +1,7 @@
 import { DatabaseSync } from 'node:sqlite'
 import { expect, test } from 'vitest'
-import { MINUTE, PipelineUnderTest, SECOND, START, track, tracks } from './testing/pipeline-under-test.ts'
+import { MINUTE, PipelineUnderTest, SECOND, START } from './testing/pipeline-under-test.ts'
+import { track, tracks } from './testing/test-events.ts'
 
 test('throttled events wait, keep their order and use no attempt', async () => {
   const { run, sink } = await PipelineUnderTest.withSink(200, {

@@ -223,9 +223,7 @@ export class Pipeline implements Shard {
   }
 
   async renderedRequest(letter: DeadLetterRow) {
-    const delivery = this.deliveries.get(letter.destinationId)
-    if (delivery === undefined || delivery.revision !== letter.revision) return undefined
-    return delivery.rendering(JSON.parse(letter.event), letter.sourceId, letter).firstRequest()
+    return this.deliveries.get(letter.destinationId)?.stages.renderedRequest(letter)
   }
 
   states(destinationIds: readonly string[]) {

@@ -1,9 +1,10 @@
 import type { DestinationModule, RemoteBatchOutcome, RemoteOutcome } from '@millrace/destinations'
 import type { StoredEvent } from '@millrace/protocol'
 import { expect, test } from 'vitest'
-import { MINUTE, PipelineUnderTest, track } from './testing/pipeline-under-test.ts'
+import { MINUTE, PipelineUnderTest } from './testing/pipeline-under-test.ts'
 import { outcomeOf, REMOTE_TYPE, requestTo } from './testing/remote-type.ts'
 import { type Arrival, Sink, type SinkAnswer } from './testing/sink.ts'
+import { track } from './testing/test-events.ts'
 
 /*
  * Runs of several events by code that runs elsewhere (contracts/destination-catalog.md §9.3, delivery.md §4a). The code posts one

@@ -1,8 +1,9 @@
 import type { DestinationModule, RemoteCode } from '@millrace/destinations'
 import { expect, test } from 'vitest'
-import { MINUTE, PipelineUnderTest, track } from './testing/pipeline-under-test.ts'
+import { MINUTE, PipelineUnderTest } from './testing/pipeline-under-test.ts'
 import { outcomeOf, REMOTE_TYPE, requestTo } from './testing/remote-type.ts'
 import { Sink } from './testing/sink.ts'
+import { track } from './testing/test-events.ts'
 
 /*
  * How a lane delivers the units of code that runs elsewhere. The code is written here; that of the catalog runs in

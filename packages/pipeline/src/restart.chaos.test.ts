@@ -1,6 +1,7 @@
 import { type EventLog, MemoryEventLog } from '@millrace/log'
 import { expect, test } from 'vitest'
-import { HOUR, MINUTE, PipelineUnderTest, SECOND, track, tracks } from './testing/pipeline-under-test.ts'
+import { HOUR, MINUTE, PipelineUnderTest, SECOND } from './testing/pipeline-under-test.ts'
+import { track, tracks } from './testing/test-events.ts'
 
 test('a restart in the middle keeps attempts, first attempt and due time, and delivers everything once more at most', async () => {
   const { run, sink } = await PipelineUnderTest.withSink(

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { HOUR, MINUTE, PipelineUnderTest, SECOND, START, track, tracks } from './testing/pipeline-under-test.ts'
+import { HOUR, MINUTE, PipelineUnderTest, SECOND, START } from './testing/pipeline-under-test.ts'
+import { track, tracks } from './testing/test-events.ts'
 
 /** contracts/delivery.md §3 [D605]: seconds after the n-th failed attempt. */
 const WAITS = [

@@ -1,7 +1,8 @@
 import { expect, test, vi } from 'vitest'
 import { StartingPlaces } from './following/starting-places.ts'
-import { MINUTE, PipelineUnderTest, track } from './testing/pipeline-under-test.ts'
+import { MINUTE, PipelineUnderTest } from './testing/pipeline-under-test.ts'
 import { Sink } from './testing/sink.ts'
+import { track } from './testing/test-events.ts'
 
 const OTHER_DESTINATIONS = 2
 /** Enough for a lane that is open to read and send its events. */

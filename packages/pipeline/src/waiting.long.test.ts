@@ -1,8 +1,9 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { expect, test } from 'vitest'
-import { MINUTE, PipelineUnderTest, SECOND, tracks } from './testing/pipeline-under-test.ts'
+import { MINUTE, PipelineUnderTest, SECOND } from './testing/pipeline-under-test.ts'
 import { Sink } from './testing/sink.ts'
+import { tracks } from './testing/test-events.ts'
 
 /** Of a thousand events each. */
 const BATCHES = 100

@@ -6,7 +6,15 @@ export { type EnvelopeMembers, envelopeMembers, mergedMembers } from './envelope
 export { EVENT_TYPES, type EventType, eventName, isEventType, type StoredEvent } from './event.ts'
 export { normalizedId } from './event-id.ts'
 export { hash53, writeHash64 } from './hash.ts'
-export { isJsonObject, isNestedDeeper, type JsonObject, type JsonValue, ownMember, setMember } from './json.ts'
+export {
+  isJsonObject,
+  isNestedDeeper,
+  type JsonObject,
+  type JsonValue,
+  memberPath,
+  ownMember,
+  setMember,
+} from './json.ts'
 export { derivedMessageId, messageHash, messageIdOf } from './message-id.ts'
 export type { Authorization, ClientCertificate, TokenGrant } from './outbound-credentials.ts'
 export { pixelEvent, pixelNesting } from './pixel.ts'
@@ -21,6 +29,7 @@ export {
   RecordFormatError,
   type RecordHeader,
   type Route,
+  SEED_BYTES,
 } from './record.ts'
 export { base62, resourceId } from './resource-id.ts'
 export { CompiledRules } from './rules/compiled-rules.ts'

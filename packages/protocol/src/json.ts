@@ -20,6 +20,11 @@ export function ownMember(target: JsonObject, name: string): JsonValue | undefin
   return Object.hasOwn(target, name) ? target[name] : undefined
 }
 
+/** The JSON pointer of a member. @param path the pointer of its object. */
+export function memberPath(path: string, member: string | number): string {
+  return `${path}/${String(member).replaceAll('~', '~0').replaceAll('/', '~1')}`
+}
+
 /** Whether an object or array is nested deeper than `levels`; the value itself is level 1. */
 export function isNestedDeeper(value: object, levels: number): boolean {
   if (levels === 0) return true

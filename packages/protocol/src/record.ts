@@ -38,7 +38,7 @@ export function eventCount(header: RecordHeader): number {
 }
 
 export const MESSAGE_HASH_BYTES = 8
-const SEED_BYTES = 16
+export const SEED_BYTES = 16
 const FORMAT = 2
 
 /*

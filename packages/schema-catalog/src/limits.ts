@@ -18,6 +18,14 @@ export interface CatalogLimits {
   readonly capturesUnknowns: boolean
 }
 
+/** Bytes that one read of the log takes at most. */
+export const SLICE_BYTES = 512 * 1024
+/** Between a commit to the log and the reading, so that what comes together is read together. */
+export const GATHER_MS = 50
+/** Between two commits of counts. */
+export const COMMIT_MS = 5_000
+/** Memory for young objects of the counting thread: events that are parsed and forgotten. */
+export const YOUNG_MB = 8
 export const MAX_PATH_LENGTH = 1_024
 /** Counters for the values of a model's events that have no version. */
 export const UNVERSIONED_VALUES = 400_000

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { type Clock, type Logger, ThreadCalls } from '@millrace/std'
-import type { CatalogLimits } from './limits.ts'
+import { type CatalogLimits, YOUNG_MB } from './limits.ts'
 import type { CutCounts } from './observe/cut.ts'
 import type { CatalogSource } from './observe/model.ts'
 import { countedPlaces } from './store/counted-places.ts'
@@ -14,8 +14,6 @@ import type { CatalogStream } from './thread/catalog-log.ts'
 import { SharedPlaces } from './thread/shared-places.ts'
 
 const STREAMS: readonly CatalogStream[] = ['live', 'backfill']
-/** Young objects of the thread: events that are parsed and forgotten. */
-const YOUNG_MB = 8
 
 /** What the catalog needs of the log on this side. Its partitions count their offsets together. */
 export interface FollowedLog {

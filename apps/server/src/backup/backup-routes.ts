@@ -1,4 +1,4 @@
-import { ApiError } from '@millrace/openapi'
+import { badRequest, refuseUnknownMembers } from '@millrace/openapi'
 import type { JsonObject } from '@millrace/protocol'
 import type { FastifyPluginAsync } from 'fastify'
 import { BACKUP_IN_WORDS } from './backup.openapi.ts'
@@ -27,9 +27,8 @@ export function backupRoutes(backups: Backups): FastifyPluginAsync {
 }
 
 function readRequest(body: JsonObject): BackupRequest {
-  const unknown = Object.keys(body).filter((member) => member !== 'log')
-  if (unknown.length > 0) throw new ApiError('bad_request', `Unknown member: ${unknown.join(', ')}`)
+  refuseUnknownMembers(body, ['log'])
   const hasLog = Object.hasOwn(body, 'log') ? body['log'] : true
-  if (typeof hasLog !== 'boolean') throw new ApiError('bad_request', 'log must be a boolean')
+  if (typeof hasLog !== 'boolean') throw badRequest('log must be a boolean')
   return { hasLog }
 }

@@ -1,3 +1,4 @@
+import { grouped } from '@millrace/wording'
 import type { CommandIo, Output } from './command-io.ts'
 
 const CODES = { bold: 1, dim: 2, red: 31, green: 32, yellow: 33, cyan: 36 } as const
@@ -47,7 +48,7 @@ export function size(bytes: number): string {
   const units = ['B', 'KB', 'MB', 'GB', 'TB']
   const step = bytes < 1 ? 0 : Math.min(units.length - 1, Math.floor(Math.log2(bytes) / 10))
   const value = bytes / 1024 ** step
-  return `${step === 0 || value >= 100 ? Math.round(value).toLocaleString('en-US') : value.toFixed(1)} ${units[step]}`
+  return `${step === 0 || value >= 100 ? grouped(Math.round(value)) : value.toFixed(1)} ${units[step]}`
 }
 
 /** `84 ms`, `30.0 s`. */

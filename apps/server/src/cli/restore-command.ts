@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { grouped } from '@millrace/wording'
 import type { Command } from 'commander'
 import type { Restored } from '../backup/restore.ts'
 import { loadSettings } from '../config/settings.ts'
@@ -62,7 +63,7 @@ function inLog(redeliveries: Restored['redeliveries'], made: string): string[] {
     waiting.length === 0 ? 'No events wait for delivery.' : 'The start will deliver:',
     ...waiting.map(({ destinationId, destinationName, events }) => {
       const noun = events === 1 ? 'event' : 'events'
-      return `  up to ${events.toLocaleString('en-US')} ${noun} to ${oneLine(destinationName)} (${destinationId})`
+      return `  up to ${grouped(events)} ${noun} to ${oneLine(destinationName)} (${destinationId})`
     }),
     `Events delivered after ${made} are delivered again, with the same messageId.`,
   ]

@@ -1,9 +1,8 @@
 import type { PostgresDeliveryStore } from '@millrace/delivery/postgres'
 import type { HeldLease } from '@millrace/postgres'
 import type { Clock } from '@millrace/std'
+import { TRACES_KEPT_MS } from '../shard-deps.ts'
 import type { ClusterEngines } from './engines.ts'
-
-const TRACES_KEPT_MS = 168 * 3_600_000
 
 interface Traces {
   readonly log: Pick<ClusterEngines['log'], 'partitions' | 'deletedBefore'>

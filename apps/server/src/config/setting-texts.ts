@@ -25,7 +25,7 @@ export function parseProxy(text: string): string | undefined {
   return isProxy ? text : undefined
 }
 
-/** A URL without its user, password and query, in which a password may also stand; even if the URL is malformed. */
+/** A URL, also a malformed one, with its user, password and query masked: a query may hold a password. */
 export function showUrl(text: string): string {
   return text.replace(/^([a-z][a-z0-9+.-]*:\/\/)?.*@/is, `$1${MASK}@`).replace(/\?.*/s, `?${MASK}`)
 }

@@ -1,3 +1,4 @@
+import { grouped } from '@millrace/wording'
 /**
  * One environment variable: its name, its allowed values and its purpose. Loading, checking, `millrace settings` and
  * /v2/admin/info all use these.
@@ -96,8 +97,4 @@ export function trueOrFalse(name: string, standard: 'true' | 'false', purpose: s
     allowed: 'true or false',
     parse: (given) => (given === 'true' ? true : given === 'false' ? false : undefined),
   })
-}
-
-function grouped(value: number): string {
-  return value.toLocaleString('en-US')
 }

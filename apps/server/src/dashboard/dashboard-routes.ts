@@ -1,9 +1,9 @@
 import type { FastifyPluginAsync, FastifyReply } from 'fastify'
+import { IMMUTABLE } from '../http/cache-control.ts'
 import { DASHBOARD_IN_WORDS } from './dashboard.openapi.ts'
 import type { DashboardFiles } from './dashboard-files.ts'
 
 const NONCE_BYTES = 18
-const A_YEAR_SECONDS = 31_536_000
 
 export interface DashboardOptions {
   readonly files: DashboardFiles
@@ -31,7 +31,7 @@ export function dashboardRoutes({ files, random }: DashboardOptions): FastifyPlu
         const asset = await files.asset(request.params.name, request.headers['accept-encoding'])
         if (asset === undefined) return reply.callNotFound()
         reply.headers({
-          'Cache-Control': `public, max-age=${A_YEAR_SECONDS}, immutable`,
+          'Cache-Control': IMMUTABLE,
           'X-Content-Type-Options': 'nosniff',
           Vary: 'Accept-Encoding',
         })

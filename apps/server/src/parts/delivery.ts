@@ -21,11 +21,9 @@ import type { Faults } from '../faults.ts'
 import { gauges } from '../http/prometheus-text.ts'
 import type { ServerLogger } from '../logger.ts'
 import type { OutboundClients } from '../outbound-clients.ts'
-import { shardDeps } from '../shard-deps.ts'
+import { shardDeps, TRACES_KEPT_MS } from '../shard-deps.ts'
 import type { StoragePart } from '../storage.ts'
 import type { Part } from './part.ts'
-
-const TRACES_KEPT_MS = 168 * 3_600_000
 
 interface DeliveryNeeds {
   readonly folder: DataFolder

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { requestId } from '@millrace/std'
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
+import { IMMUTABLE } from '../http/cache-control.ts'
 import { openToEveryOrigin } from '../http/cors.ts'
 import type { PublicAddress } from '../http/public-address.ts'
 import { type Script, WebLibrary } from './bundle.ts'
@@ -9,7 +10,6 @@ import { WEB_LIBRARY_IN_WORDS } from './web-library.openapi.ts'
 
 /** Maximum delay until clients notice a changed address, or load an updated library. */
 const KEPT_SECONDS = 60
-const A_YEAR_SECONDS = 31_536_000
 
 interface WebLibraryOptions {
   readonly isSource: (writeKey: string) => boolean
@@ -49,7 +49,7 @@ export function webLibraryRoutes({ isSource, publicAddress }: WebLibraryOptions)
       async (request, reply) => {
         const found = library.part(request.params.name)
         if (found === undefined) return answerText(reply, 'No such part of the library')
-        return answerScript(await found, `public, max-age=${A_YEAR_SECONDS}, immutable`, request, reply)
+        return answerScript(await found, IMMUTABLE, request, reply)
       },
     )
   }

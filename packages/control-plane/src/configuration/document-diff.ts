@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '@millrace/protocol'
+import { isJsonObject, type JsonObject, type JsonValue, memberPath } from '@millrace/protocol'
 
 /** A document, and the same document with `********` in place of secrets. */
 export interface ShownDocument {
@@ -46,7 +46,7 @@ function* differences(path: string, before: Side, after: Side): Generator<DiffLi
     return
   }
   for (const name of names) {
-    const member = `${path}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`
+    const member = memberPath(path, name)
     yield* differences(member, memberOf(before, name), memberOf(after, name))
   }
 }

@@ -53,8 +53,3 @@ export class DocumentErrors {
     }
   }
 }
-
-/** JSON pointer of a member. */
-export function memberPath(path: string, member: string): string {
-  return `${path}/${member.replaceAll('~', '~0').replaceAll('/', '~1')}`
-}

@@ -1,12 +1,12 @@
 import { ApiError } from '@millrace/openapi'
-import { isJsonObject, type JsonObject, type JsonValue } from '@millrace/protocol'
+import { isJsonObject, type JsonObject, type JsonValue, memberPath } from '@millrace/protocol'
 import type { DestinationTypes } from '../resources/destination-types.ts'
 import type { ControlStore } from '../store/control-store.ts'
 import type { CodeChecks } from '../transformations/code-checks.ts'
 import type { Change, CodeVersionMade } from '../workspace/change.ts'
 import type { Snapshot } from '../workspace/snapshot.ts'
 import type { DiffLine } from './document-diff.ts'
-import { type DocumentErrors, memberPath } from './document-errors.ts'
+import type { DocumentErrors } from './document-errors.ts'
 import type { StepTurns } from './step-turns.ts'
 
 /** The change of one resource, for readers of the plan and for the store. */

@@ -1,6 +1,5 @@
-import { isJsonObject, type JsonObject } from '@millrace/protocol'
+import { isJsonObject, type JsonObject, memberPath } from '@millrace/protocol'
 import { DOCUMENT_FORM } from './document.ts'
-import { memberPath } from './document-errors.ts'
 import { type Planning, refuseUnknown } from './planning.ts'
 
 /** One resource in a document. */

@@ -1,12 +1,10 @@
-import { badRequest, limitOf } from '@millrace/openapi'
+import { badRequest, choice, cursorText, limitOf, type Query, text } from '@millrace/openapi'
 import { parseTime } from '@millrace/protocol'
 import type { FastifyPluginAsync } from 'fastify'
-import { AUDIT_KINDS, type AuditEntry, type AuditKind, auditEntryJson } from '../audit/audit-entry.ts'
+import { AUDIT_KINDS, type AuditEntry, auditEntryJson } from '../audit/audit-entry.ts'
 import type { ControlPlane } from '../control-plane.ts'
 import type { AuditQuery } from '../store/control-store.ts'
 import { AUDIT_IN_WORDS } from './people.openapi.ts'
-
-type Query = Readonly<Record<string, unknown>>
 
 /** The audit log, newest first. @see contracts/control-plane.md §4 "list", §10 */
 export function auditRoutes({ audit }: ControlPlane): FastifyPluginAsync {
@@ -31,16 +29,9 @@ function askedFor(query: Query): Omit<AuditQuery, 'limit'> {
     from: time(query, 'from'),
     to: time(query, 'to'),
     actor: text(query, 'actor'),
-    kind: kindOf(query),
+    kind: choice(query, 'kind', AUDIT_KINDS),
     after: cursorOf(query),
   }
-}
-
-function text(query: Query, name: string): string | undefined {
-  const value = query[name]
-  if (value === undefined || value === '') return undefined
-  if (typeof value !== 'string') throw badRequest(`Invalid ${name}`)
-  return value
 }
 
 function time(query: Query, name: string): number | undefined {
@@ -51,16 +42,8 @@ function time(query: Query, name: string): number | undefined {
   return parsed
 }
 
-function kindOf(query: Query): AuditKind | undefined {
-  const value = text(query, 'kind')
-  if (value !== undefined && !(AUDIT_KINDS as readonly string[]).includes(value)) throw badRequest('Invalid kind')
-  return value as AuditKind | undefined
-}
-
-/** `page` is refused: the log grows while it is read. */
 function cursorOf(query: Query): AuditQuery['after'] {
-  const value = text(query, 'cursor')
-  if (query['page'] !== undefined) throw badRequest('Invalid cursor')
+  const value = cursorText(query)
   if (value === undefined) return undefined
   const match = /^al\.(\d{1,15})\.([0-9A-Za-z]{27})$/.exec(Buffer.from(value, 'base64url').toString('latin1'))
   if (match === null) throw badRequest('Invalid cursor')

@@ -9,7 +9,7 @@ import {
   Type,
 } from '@millrace/openapi'
 import { VERSION_LISTED, VERSION_SHOWN } from '../transformations/transformation-schema.ts'
-import { PAGE_QUERY, pageAnswers } from './resource-descriptions.ts'
+import { CHANGED, ETAG, PAGE_QUERY, pageAnswers, pathParameters, requestHeaders } from './resource-descriptions.ts'
 
 /** The texts in which the descriptions of transformations and libraries differ. */
 export interface CodeInWords {
@@ -33,15 +33,7 @@ export interface CodeInWords {
 
 const NO_ID = '3dRIkg3yt5dHQvrpFIWbdCOITv7'
 const VERSION_ID = '3OcjFpHW1yxUNp7EHCeq1H0gpPz'
-const pathParameters = { id: Type.String() }
 const versionParameters = { ...pathParameters, versionId: Type.String() }
-const requestHeaders = {
-  'If-Match': Type.String({
-    description: 'The ETag of the expected state; if the resource has another one, the answer is 412.',
-  }),
-}
-const ETAG = { ETag: Type.String({ description: 'ETag of the resource.' }) }
-const CHANGED: ErrorTexts = { 412: ['Resource has changed'] }
 const PUBLISH = {
   publish: Type.Boolean({ default: false, description: 'Publishes the code; otherwise it is a draft.' }),
 }

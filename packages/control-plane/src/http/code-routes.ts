@@ -20,6 +20,7 @@ import {
   TRANSFORMATIONS_IN_WORDS,
 } from './code.openapi.ts'
 import { type CodeInWords, codeDescriptions } from './code-descriptions.ts'
+import { conditionOf } from './resource-request.ts'
 import { searchedPage } from './searched-page.ts'
 
 const MAX_TEST_BODY_BYTES = 4_000 * 1024
@@ -166,10 +167,6 @@ function parameter({ params }: FastifyRequest, name: 'id' | 'versionId'): string
 
 function writtenOf({ body }: FastifyRequest, envelope: string): JsonObject {
   return withoutEnvelope(body as JsonObject, envelope)
-}
-
-function conditionOf({ headers }: FastifyRequest): Condition {
-  return { ifMatch: headers['if-match'] }
 }
 
 function saveOptionsOf(request: FastifyRequest): SaveOptions {

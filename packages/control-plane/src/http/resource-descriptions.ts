@@ -34,14 +34,14 @@ export interface ResourceInWords {
 }
 
 const NO_ID = '3iidO0kXIpgrmam9JhPLS2gpoVe'
-const pathParameters = { id: Type.String() }
-const conditional = {
+export const pathParameters = { id: Type.String() }
+export const requestHeaders = {
   'If-Match': Type.String({
     description: 'The ETag of the expected state; if the resource has another one, the answer is 412.',
   }),
 }
-const ETAG = { ETag: Type.String({ description: 'ETag of the resource.' }) }
-const CHANGED: ErrorTexts = { 412: ['Resource has changed'] }
+export const ETAG = { ETag: Type.String({ description: 'ETag of the resource.' }) }
+export const CHANGED: ErrorTexts = { 412: ['Resource has changed'] }
 
 /** Query of a list. */
 export const PAGE_QUERY = {
@@ -80,7 +80,7 @@ export function resourceDescriptions(words: ResourceInWords) {
     ? { 200: { ...one[200]!, headers: { ...ETAG, ...WARNING } } }
     : one
   const common = { tag, access: 'token' } as const
-  const rewrite = { ...common, pathParameters, requestHeaders: conditional }
+  const rewrite = { ...common, pathParameters, requestHeaders }
   const rewriteErrors = refusals({ ...words.errors, ...unknown, ...CHANGED })
   return {
     list: {

@@ -4,10 +4,11 @@ import type { ControlPlane } from '../control-plane.ts'
 import { connectionJson } from '../resources/connection.ts'
 import { destinationJson } from '../resources/destination.ts'
 import { entityTag, type Resource } from '../resources/resource.ts'
-import type { Condition, RemoveOptions, ResourceService, Written } from '../resources/resource-service.ts'
+import type { RemoveOptions, ResourceService, Written } from '../resources/resource-service.ts'
 import { sourceJson } from '../resources/source.ts'
 import { withoutEnvelope } from '../resources/written-fields.ts'
 import { type ResourceInWords, resourceDescriptions } from './resource-descriptions.ts'
+import { conditionOf, idOf } from './resource-request.ts'
 import {
   CONNECTIONS_IN_WORDS,
   DESTINATIONS_IN_WORDS,
@@ -85,16 +86,8 @@ function answer<T extends Resource>(
   return { [words.name]: json(resource) }
 }
 
-function idOf({ params }: FastifyRequest): string {
-  return (params as { id: string }).id
-}
-
 function bodyOf({ body }: FastifyRequest): JsonObject {
   return body as JsonObject
-}
-
-function conditionOf({ headers }: FastifyRequest): Condition {
-  return { ifMatch: headers['if-match'] }
 }
 
 function removeOptionsOf(request: FastifyRequest): RemoveOptions {

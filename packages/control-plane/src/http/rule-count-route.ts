@@ -1,9 +1,9 @@
-import { badRequest } from '@millrace/openapi'
+import { badRequest, refuseUnknownMembers } from '@millrace/openapi'
 import { type ConnectionRules, formatTime, type JsonObject, ownMember, parseTime } from '@millrace/protocol'
 import type { FastifyPluginAsync } from 'fastify'
 import type { ControlPlane } from '../control-plane.ts'
 import { readConnectionRules } from '../resources/connection-rules-schema.ts'
-import { readText, refuseUnknownMembers } from '../resources/written-fields.ts'
+import { readText } from '../resources/written-fields.ts'
 import { RULE_COUNT_IN_WORDS } from './rule-count.openapi.ts'
 
 const DAY_MS = 86_400_000

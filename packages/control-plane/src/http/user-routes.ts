@@ -1,10 +1,11 @@
 import type { JsonObject } from '@millrace/protocol'
-import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
+import type { FastifyPluginAsync } from 'fastify'
 import type { ControlPlane } from '../control-plane.ts'
 import { userJson } from '../people/accounts.ts'
 import { userTag } from '../people/users.ts'
 import { withoutEnvelope } from '../resources/written-fields.ts'
 import { USERS_IN_WORDS } from './people.openapi.ts'
+import { conditionOf, idOf } from './resource-request.ts'
 import { searchedPage } from './searched-page.ts'
 
 /** Users, for admins only, also to read. @see contracts/control-plane.md §1, §7 [D712] */
@@ -27,19 +28,15 @@ export function userRoutes({ users }: ControlPlane): FastifyPluginAsync {
       return { user: userJson(user) }
     })
     app.patch('/users/:id', { config: { role, describe: USERS_IN_WORDS.update } }, async (request, reply) => {
-      const { author, body, headers } = request
+      const { author, body } = request
       const written = withoutEnvelope(body as JsonObject, 'user')
-      const user = await users.update(author, idOf(request), written, { ifMatch: headers['if-match'] })
+      const user = await users.update(author, idOf(request), written, conditionOf(request))
       reply.header('ETag', userTag(user))
       return { user: userJson(user) }
     })
     app.delete('/users/:id', { config: { role, describe: USERS_IN_WORDS.remove } }, async (request, reply) => {
-      await users.remove(request.author, idOf(request), { ifMatch: request.headers['if-match'] })
+      await users.remove(request.author, idOf(request), conditionOf(request))
       return reply.code(204).send()
     })
   }
-}
-
-function idOf({ params }: FastifyRequest): string {
-  return (params as { id: string }).id
 }

@@ -5,7 +5,7 @@ import { ROLES } from './role.ts'
 const role = named('Role', oneOf(ROLES))
 const timeOrNull = Type.Union([Time, Type.Null()])
 
-/** Both the readers of tokens and the OpenAPI document use these. @see contracts/control-plane.md §7 [D712] */
+/** The routes read bodies with these schemas, and the OpenAPI document shows them. @see contracts/control-plane.md §7 [D712] */
 export const ACCESS_TOKEN_WRITTEN = named(
   'AccessTokenWritten',
   closed({

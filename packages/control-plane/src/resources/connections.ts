@@ -1,10 +1,9 @@
-import { ApiError } from '@millrace/openapi'
+import { ApiError, notFound, refuseUnknownMembers } from '@millrace/openapi'
 import type { JsonObject } from '@millrace/protocol'
 import type { Audited } from '../audit/audit-entry.ts'
 import { created, deleted, updated } from '../audit/audited.ts'
 import { openDocument, type ShownDocument } from '../configuration/document-diff.ts'
 import type { Author } from '../people/author.ts'
-import { notFound } from '../refusals.ts'
 import type { Deliveries } from '../workspace/deliveries.ts'
 import type { Snapshot } from '../workspace/snapshot.ts'
 import type { Decision, Workspace } from '../workspace/workspace.ts'
@@ -22,7 +21,7 @@ import {
   type Written,
 } from './resource-service.ts'
 import { type Source, sourceClass } from './source.ts'
-import { membersOf, readBoolean, readText, refuseOther, refuseUnknownMembers } from './written-fields.ts'
+import { membersOf, readBoolean, readText, refuseOther } from './written-fields.ts'
 
 const MEMBERS = membersOf(CONNECTION_WRITTEN)
 

@@ -1,4 +1,4 @@
-import { ApiError, badRequest } from '@millrace/openapi'
+import { ApiError, badRequest, refuseUnknownMembers } from '@millrace/openapi'
 import type { JsonObject } from '@millrace/protocol'
 import { created, deleted, updated } from '../audit/audited.ts'
 import { MASK, type ShownDocument } from '../configuration/document-diff.ts'
@@ -7,7 +7,7 @@ import type { Author } from '../people/author.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 import { type Credential, credentialTag } from './credential.ts'
 import { type Condition, refuseUnlessTagged } from './resource-service.ts'
-import { membersOf, readText, refuseUnknownMembers } from './written-fields.ts'
+import { membersOf, readText } from './written-fields.ts'
 
 const MAX_CREDENTIALS = 1_000
 const MAX_VALUE_BYTES = 16 * 1024

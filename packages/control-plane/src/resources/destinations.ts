@@ -1,10 +1,10 @@
-import { ApiError, badRequest } from '@millrace/openapi'
+import { ApiError, badRequest, notFound, refuseUnknownMembers } from '@millrace/openapi'
 import { isJsonObject, type JsonObject, type JsonValue, ownMember } from '@millrace/protocol'
 import type { Audited } from '../audit/audit-entry.ts'
 import { created, deleted, updated } from '../audit/audited.ts'
 import type { ShownDocument } from '../configuration/document-diff.ts'
 import type { Author } from '../people/author.ts'
-import { invalidConfig, notFound } from '../refusals.ts'
+import { invalidConfig } from '../refusals.ts'
 import type { Change } from '../workspace/change.ts'
 import type { Deliveries } from '../workspace/deliveries.ts'
 import type { Snapshot } from '../workspace/snapshot.ts'
@@ -24,7 +24,7 @@ import {
   type Written,
 } from './resource-service.ts'
 import { mergeSecrets } from './secret-merge.ts'
-import { ConfigReader, membersOf, readBoolean, readName, refuseOther, refuseUnknownMembers } from './written-fields.ts'
+import { ConfigReader, membersOf, readBoolean, readName, refuseOther } from './written-fields.ts'
 
 const MEMBERS = membersOf(DESTINATION_WRITTEN)
 

@@ -1,10 +1,10 @@
-import { ApiError, badRequest } from '@millrace/openapi'
+import { ApiError, badRequest, notFound, refuseUnknownMembers } from '@millrace/openapi'
 import { base62, type JsonObject, ownMember } from '@millrace/protocol'
 import type { Audited } from '../audit/audit-entry.ts'
 import { created, deleted, updated } from '../audit/audited.ts'
 import { MASK, type ShownDocument } from '../configuration/document-diff.ts'
 import type { Author } from '../people/author.ts'
-import { invalidConfig, notFound } from '../refusals.ts'
+import { invalidConfig } from '../refusals.ts'
 import type { Change } from '../workspace/change.ts'
 import type { Deliveries } from '../workspace/deliveries.ts'
 import type { Snapshot } from '../workspace/snapshot.ts'
@@ -38,7 +38,7 @@ import {
   SOURCE_WRITTEN,
   WRITE_KEY_PATTERN,
 } from './source-schema.ts'
-import { ConfigReader, membersOf, readBoolean, readName, refuseOther, refuseUnknownMembers } from './written-fields.ts'
+import { ConfigReader, membersOf, readBoolean, readName, refuseOther } from './written-fields.ts'
 
 const HOUR_MS = 3_600_000
 const MAX_PREVIOUS_WRITE_KEYS = 100

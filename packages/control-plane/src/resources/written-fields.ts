@@ -23,11 +23,6 @@ export function membersOf({ properties }: TObject): string[] {
   return Object.keys(properties)
 }
 
-export function refuseUnknownMembers(written: JsonObject, known: readonly string[]): void {
-  const unknown = Object.keys(written).filter((member) => !known.includes(member))
-  if (unknown.length > 0) throw badRequest(`Unknown member: ${unknown.join(', ')}`)
-}
-
 /** @param otherwise the value if the member is absent. */
 export function readName(written: JsonObject, otherwise: string | undefined): string {
   const name = Object.hasOwn(written, 'name') ? written['name'] : otherwise

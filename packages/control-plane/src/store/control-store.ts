@@ -49,7 +49,7 @@ export function isSameVersion(a: StoredVersion, b: StoredVersion): boolean {
 /**
  * Storage of the control plane: one workspace, read as a whole at the start and changed by commits.
  *
- * @see store/describe-control-store.ts for the promises of every engine
+ * @see conformance.ts for the promises of every engine
  */
 export interface ControlStore extends AsyncDisposable {
   /** Whether other processes change the state, too: then this process must follow their commits. */

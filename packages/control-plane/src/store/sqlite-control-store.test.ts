@@ -5,14 +5,10 @@ import { DatabaseSync } from 'node:sqlite'
 import { expect, test } from 'vitest'
 import type { Change } from '../workspace/change.ts'
 import { SecretBox } from '../workspace/secret-box.ts'
+import { exampleConnection, exampleDestination, exampleSource } from './conformance/example-rows.ts'
+import type { StoreDatabase } from './conformance/store-database.ts'
+import { describeControlStore } from './conformance.ts'
 import { NewerDatabaseError, WrongSecretKeyError } from './control-store.ts'
-import {
-  describeControlStore,
-  exampleConnection,
-  exampleDestination,
-  exampleSource,
-  type StoreDatabase,
-} from './describe-control-store.ts'
 import { sqliteControlStore } from './sqlite-control-store.ts'
 
 const RIGHT = Buffer.alloc(32, 1)

@@ -1,6 +1,6 @@
+import { notFound } from '@millrace/openapi'
 import { formatTime, type JsonObject } from '@millrace/protocol'
 import type { Author } from '../people/author.ts'
-import { notFound } from '../refusals.ts'
 import type { ControlStore } from '../store/control-store.ts'
 import type { CodeOwner } from '../workspace/change.ts'
 import type { Workspace } from '../workspace/workspace.ts'

@@ -1,7 +1,5 @@
-import { badRequest } from '@millrace/openapi'
+import { badRequest, notFound, refuseUnknownMembers } from '@millrace/openapi'
 import { isJsonObject, type JsonObject, ownMember } from '@millrace/protocol'
-import { notFound } from '../refusals.ts'
-import { refuseUnknownMembers } from '../resources/written-fields.ts'
 import type { ControlStore } from '../store/control-store.ts'
 import type { Snapshot } from '../workspace/snapshot.ts'
 import { type CodeLanguage, type CodeVersion, type PublishedTransformation, transformationCode } from './code.ts'

@@ -1,6 +1,6 @@
-import { badRequest, closed, named, Type } from '@millrace/openapi'
+import { badRequest, closed, named, refuseUnknownMembers, Type } from '@millrace/openapi'
 import { isJsonObject, type JsonObject, type JsonValue, ownMember } from '@millrace/protocol'
-import { NAME, readText, refuseUnknownMembers } from '../resources/written-fields.ts'
+import { NAME, readText } from '../resources/written-fields.ts'
 import type { StoredTest } from './transformation.ts'
 
 const MAX_TESTS = 100

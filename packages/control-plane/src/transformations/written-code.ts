@@ -1,6 +1,6 @@
-import { ApiError, badRequest } from '@millrace/openapi'
+import { ApiError, badRequest, refuseUnknownMembers } from '@millrace/openapi'
 import { type JsonObject, ownMember } from '@millrace/protocol'
-import { NAME, readBoolean, refuseUnknownMembers } from '../resources/written-fields.ts'
+import { NAME, readBoolean } from '../resources/written-fields.ts'
 import { CODE_LANGUAGES, type CodeLanguage } from './code.ts'
 
 const MAX_CODE_BYTES = 256 * 1024

@@ -27,7 +27,7 @@ export class KeyOrder {
     if (anonymousFollower !== undefined && --anonymousFollower.blockers === 0) onFree(anonymousFollower)
   }
 
-  /** Removes events from the middle: what follows them waits for the events before them. Call `finish` for each of them, too. */
+  /** Removes events from the middle: their followers then wait for the events before them. Call `finish` for each one, too. */
   leaveOut(removed: ReadonlySet<LaneEvent>, staying: Iterable<LaneEvent>): void {
     for (const event of staying) {
       this.#leaveOut(event, event.userKey, removed)

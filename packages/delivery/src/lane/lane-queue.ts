@@ -179,7 +179,7 @@ export class LaneQueue {
     return earliest
   }
 
-  /** Call before events are finished of which earlier ones stay: those of the same user behind them wait for these. */
+  /** Call before events are removed while earlier ones stay: later events of the same users then wait for these. */
   leaveOut(events: ReadonlySet<LaneEvent>): void {
     const staying = this.#unfinished.values().filter((event) => !events.has(event))
     this.#order.leaveOut(events, staying)
@@ -206,7 +206,7 @@ export class LaneQueue {
   }
 }
 
-/** Removes and returns it, dropping stale entries before it (given up, or sent as a probe). */
+/** Removes and returns the first ready event; drops stale entries before it (given up, or sent as a probe). */
 function firstReady(queue: Queue<LaneEvent>): LaneEvent | undefined {
   for (let event = queue.takeFirst(); event !== undefined; event = queue.takeFirst()) {
     if (event.state === 'ready') return event

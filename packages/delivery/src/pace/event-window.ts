@@ -1,20 +1,20 @@
-/** When the events of a throttle's window went, and through which lanes; oldest first. */
+/** The times and lanes of the events in a throttle's window, oldest first. */
 export interface EventWindow {
   /** Adds an event; times never go back. @param rule the same for all events until `reset`. */
   add(at: number, lane: number, rule: { readonly limit: number; readonly windowSeconds: number }): void
   /** Removes the events that left the window until `now`. @param onGone called with lanes and their numbers of events. */
   removeGone(now: number, windowMs: number, onGone: (lane: number, events: number) => void): void
-  /** The time of the event that `events` others followed or, if there are fewer, of the oldest one. */
+  /** The time of the event after which `events` more were sent; of the oldest one if there are fewer. */
   timeBefore(events: number): number
   /** The last time that was added. */
   readonly last: number
   reset(): void
 }
 
-/** The arrays are cut when so many of their events, and half of them, have left the window. */
+/** The arrays are cut once this many events, and at least half of them, have left the window. */
 const MAX_GONE = 1_024
 
-/** Each event by itself. */
+/** Keeps the time of each event. */
 export class ExactWindow implements EventWindow {
   #times: number[] = []
   #lanes: number[] = []

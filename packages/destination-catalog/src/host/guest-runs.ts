@@ -19,7 +19,7 @@ export type HostAnswer =
     }
   | { readonly noAnswer: string }
 
-/** Work for the guest, and what its requests are given to. */
+/** A run for the guest, and the handler of its requests. */
 export interface GuestWork {
   readonly run: Omit<GuestRun, 't' | 'id'>
   readonly deadlineMs: number

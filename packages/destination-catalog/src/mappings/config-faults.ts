@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '@millrace/protocol'
+import { isJsonObject, type JsonObject, type JsonValue, memberPath } from '@millrace/protocol'
 import { ADDRESS_FIELDS } from '../definitions/address-fields.ts'
 import type { EntryAction, EntryActions } from '../definitions/entry.ts'
 import { directiveFault, isDirective } from './directives.ts'
@@ -71,12 +71,12 @@ function fieldFaults(
   action: EntryAction,
 ): MappingFault[] {
   return Object.entries(mapping).flatMap(([field, value]): MappingFault[] => {
-    const path = `/mapping/${pointer(field)}`
+    const path = memberPath('/mapping', field)
     if (action.fields[field] === undefined) return [{ path, message: `is not a field of the action ${name}` }]
     const addressFault = ADDRESS_FIELDS[slug]?.[name] === field ? addressFaultOf(field, value) : undefined
     if (addressFault !== undefined) return [{ path, message: addressFault }]
     const fault = directiveFault(value)
-    return fault === undefined ? [] : [{ path: [path, ...fault.path.map(pointer)].join('/'), message: fault.message }]
+    return fault === undefined ? [] : [{ path: fault.path.reduce<string>(memberPath, path), message: fault.message }]
   })
 }
 
@@ -84,8 +84,4 @@ function fieldFaults(
 function addressFaultOf(field: string, value: JsonValue): string | undefined {
   if (typeof value === 'string' || value === null) return undefined
   return isDirective(value) ? `${field} must be a literal address` : `${field} must be text`
-}
-
-function pointer(name: string | number): string {
-  return String(name).replaceAll('~', '~0').replaceAll('/', '~1')
 }

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue, ownMember, setMember } from '@millrace/protocol'
+import { isJsonObject, type JsonObject, type JsonValue, memberPath, ownMember, setMember } from '@millrace/protocol'
 import type { DestinationDefinition } from '../definition.ts'
 import { mapUrlSecrets, urlSecretValues } from './url-secrets.ts'
 
@@ -198,16 +198,12 @@ function mapHeaders(config: JsonObject, key: string, map: (place: SecretPlace) =
         setMember(mappedHeaders, name, value)
         continue
       }
-      const place = { key: `${key}.${name.toLowerCase()}`, path: `${listPath}/${escapePointer(name)}` }
+      const place = { key: `${key}.${name.toLowerCase()}`, path: memberPath(listPath, name) }
       const mapped = map({ ...place, value, isSecret: isSecretHeader(name, value) })
       if (mapped !== undefined) setMember(mappedHeaders, name, mapped)
     }
     holder[variable] = mappedHeaders
   }
-}
-
-function escapePointer(name: string): string {
-  return name.replaceAll('~', '~0').replaceAll('/', '~1')
 }
 
 /** The user part, and query parameters with a secret, of an address such as `https://user:password@host/in?token=x`. */

@@ -13,7 +13,7 @@ import type { TailFollower } from './tail-follower.ts'
 /** A read without an answer ends after this time, and its reader tries again. */
 const DEADLINE_MS = 10_000
 const RETRY_MS = 250
-/** Of a far read: small reads that follow are served from memory. */
+/** Size of a fetch away from the end: small reads that follow are served from memory. */
 const FETCH_BYTES = 1024 * 1024
 const FETCH_WAIT_MS = 100
 /** Before the size of its records is known, a partition is read back in steps of this many records. */
@@ -24,11 +24,11 @@ export interface LogReaderOptions {
   readonly places: PartitionPlaces
   readonly clock: Clock
   readonly follower: TailFollower
-  /** Of the chunks that far reads keep. */
+  /** Memory for the chunks of far reads. */
   readonly cacheBytes: number
   readonly ends: readonly Offset[]
   readonly firsts: readonly Offset[]
-  /** Called each time that this process learns of a later end, from any answer of a broker: waiting readers need each of them. */
+  /** Called each time that an answer of a broker shows a later end: waiting readers need every call. */
   readonly onMoved: (partition: number) => void
 }
 
@@ -70,7 +70,7 @@ export class LogReader {
     return this.#firsts[partition]!
   }
 
-  /** A leader told where the partition ends and begins. */
+  /** A leader reported the end and the first offset of a partition. */
   note(partition: number, end: Offset, first: Offset): void {
     if (first > this.#firsts[partition]!) this.#firsts[partition] = first
     if (end <= this.#ends[partition]!) return
@@ -151,8 +151,8 @@ export class LogReader {
   }
 
   /**
-   * Whether there are records after all where this process knows of none. A reader behind the end would wait there until new
-   * records pass it, and miss them.
+   * Whether there are records at an offset beyond the end that this process knows. A reader beyond the real end would wait
+   * until new records pass it, and miss them: that is an error.
    */
   async #isPassed(partition: number, from: Offset): Promise<boolean> {
     if (from === this.end(partition)) return false
@@ -187,7 +187,7 @@ export class LogReader {
     }
   }
 
-  /** A chunk with the record before an offset: the further it reaches back, the better, if it comes with one fetch. */
+  /** A chunk with the record before an offset, which reaches as far back as one fetch allows. */
   async #chunkBefore(partition: number, offset: Offset): Promise<RecordChunk> {
     const size = this.#recordBytes.get(partition)
     let step = size === undefined ? FIRST_STEP_BACK : Math.max(1, Math.floor((FETCH_BYTES * 0.75) / size))
@@ -195,7 +195,7 @@ export class LogReader {
       const start = Math.max(this.first(partition), offset - step)
       const chunk = await this.#fetchOnce(partition, start)
       if (chunk.next >= offset || chunk.from >= offset) return chunk
-      // The records are larger than thought. A fetch that begins with the record itself always has it.
+      // The records are larger than estimated. A fetch that begins with the record itself always has it.
       step = Math.min(step - 1, Math.max(1, Math.floor((chunk.next - start) / 2)))
     }
   }

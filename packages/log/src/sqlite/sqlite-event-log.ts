@@ -19,11 +19,11 @@ import {
 import { recordOf } from '../frames.ts'
 import type { BackCalls, DamageNotice, LogCalls, LogThreadData } from './calls.ts'
 import { CommitRing } from './commit-ring.ts'
-import { type Committed, GroupCommit, MAX_COMMIT_BYTES } from './group-commit.ts'
-import { LogEnds } from './log-ends.ts'
+import { GroupCommit, MAX_COMMIT_BYTES } from './group-commit.ts'
+import { KnownEnds } from './known-ends.ts'
 import type { EncodedRecord } from './segments/commit.ts'
 import { segmentPath } from './segments/segment-files.ts'
-import { partitionOfStream, streamNumber, streamOfNumber } from './segments/stream-number.ts'
+import { streamNumber } from './segments/stream-number.ts'
 import type { SharedLog } from './thread-event-log.ts'
 
 export interface SqliteEventLogOptions {
@@ -64,14 +64,7 @@ export class SqliteEventLog implements EventLog, LogWriter {
   readonly #ring: CommitRing
   readonly #writer: GroupCommit
   readonly #backThread: ReaderThread<BackCalls>
-  readonly #commitListeners = new Set<(partition: number, stream: Stream) => void>()
-  readonly #damageListeners = new Set<(partition: number, range: OffsetRange) => void>()
-  #damaged: OffsetRange[]
-  #end: Offset
-  /** By partition: one past its last record, as far as this process knows. */
-  readonly #ends: Offset[]
-  /** For other threads, once there are some. */
-  #sharedEnds: LogEnds | undefined
+  readonly #ends: KnownEnds
   #sizeBytes: number
   #isClosed = false
   #retentionHolds = 0
@@ -121,17 +114,18 @@ export class SqliteEventLog implements EventLog, LogWriter {
     this.#clock = options.clock
     this.#clockJumps = new ClockJumps(options.clock)
     this.#thread = thread
-    this.#end = opened.end
-    this.#ends = Array.from({ length: this.partitions }, () => opened.end)
-    this.#damaged = [...opened.damaged]
+    this.#ends = new KnownEnds(this.partitions, opened.end, opened.damaged)
     this.#sizeBytes = opened.sizeBytes
     this.#writer = new GroupCommit({
       thread,
       ring,
       clock: options.clock,
-      onCommit: (committed) => this.#publish(committed),
+      onCommit: ({ end, bytes, streams }) => {
+        this.#sizeBytes += bytes
+        this.#ends.noteCommit(streams, end)
+      },
     })
-    hooks.onNotice = (notice) => this.#noteDamage(notice)
+    hooks.onNotice = ({ range }) => this.#ends.noteDamage(range)
     this.#backThread = new ReaderThread({
       file: new URL('./back-thread.ts', import.meta.url),
       name: 'log-back',
@@ -223,26 +217,24 @@ export class SqliteEventLog implements EventLog, LogWriter {
   }
 
   end(partition: number): Offset {
-    return this.#ends[partition]!
+    return this.#ends.of(partition)
   }
 
   onCommit(listener: (partition: number, stream: Stream) => void): () => void {
-    this.#commitListeners.add(listener)
-    return () => this.#commitListeners.delete(listener)
+    return this.#ends.onCommit(listener)
   }
 
   damaged(): readonly OffsetRange[] {
-    return this.#damaged
+    return this.#ends.damaged
   }
 
   onDamage(listener: (partition: number, range: OffsetRange) => void): () => void {
-    this.#damageListeners.add(listener)
-    return () => this.#damageListeners.delete(listener)
+    return this.#ends.onDamage(listener)
   }
 
   async retain(partition: number, finished: Offset, keepMs: number): Promise<void> {
     this.#retainedUpTo[partition] = finished
-    const finishedBefore = Math.min(this.#end, ...this.#retainedUpTo)
+    const finishedBefore = Math.min(this.#ends.end, ...this.#retainedUpTo)
     const mayDelete = () => !this.#clockJumps.hadOneLately() && this.#retentionHolds === 0
     while (mayDelete() && (await this.#thread.call('retain', { finishedBefore, keepMs, now: this.#clock.now() }))) {}
     this.#sizeBytes = await this.#thread.call('sizeBytes', undefined)
@@ -250,12 +242,12 @@ export class SqliteEventLog implements EventLog, LogWriter {
 
   /** What another thread needs for a `ThreadEventLog`; the port moves to it. */
   share(): SharedLog {
-    this.#sharedEnds ??= this.#newSharedEnds()
+    const ends = this.#ends.share()
     const { port1, port2 } = new MessageChannel()
     // The other end sees that the port is closed, because nothing will answer it.
     this.#thread.call('connect', port1, [port1]).catch(() => port2.close())
-    const commits = this.#ring.share(this.#end).memory
-    return { directory: this.#directory, ends: this.#sharedEnds.memory, ring: this.#ring.memory, commits, port: port2 }
+    const commits = this.#ring.share(this.#ends.end).memory
+    return { directory: this.#directory, ends, ring: this.#ring.memory, commits, port: port2 }
   }
 
   /** Reads the segment in which another thread could not read a record, so that damage is found and it is set aside. */
@@ -325,38 +317,6 @@ export class SqliteEventLog implements EventLog, LogWriter {
       if (this.#writer.trouble === undefined) await this.#thread.call('close', undefined)
     } finally {
       await Promise.all([this.#thread.stop(), this.#backThread.close()])
-    }
-  }
-
-  #publish({ end, bytes, streams }: Committed): void {
-    this.#end = end
-    this.#sizeBytes += bytes
-    for (const number of streams) this.#ends[partitionOfStream(number)] = end
-    this.#sharedEnds?.move(streams, end)
-    for (const number of streams) {
-      for (const listener of this.#commitListeners) listener(partitionOfStream(number), streamOfNumber(number))
-    }
-  }
-
-  #newSharedEnds(): LogEnds {
-    const ends = LogEnds.of(this.partitions)
-    for (const [partition, end] of this.#ends.entries()) {
-      ends.move(
-        STREAMS.map((stream) => streamNumber(partition, stream)),
-        end,
-      )
-    }
-    return ends
-  }
-
-  #noteDamage({ range }: DamageNotice): void {
-    this.#damaged = [...this.#damaged, range].sort((a, b) => a.from - b.from)
-    this.#end = Math.max(this.#end, range.to)
-    for (let partition = 0; partition < this.partitions; partition++) {
-      const end = Math.max(this.end(partition), range.to)
-      this.#ends[partition] = end
-      this.#sharedEnds?.move([streamNumber(partition, 'live')], end)
-      for (const listener of this.#damageListeners) listener(partition, range)
     }
   }
 }

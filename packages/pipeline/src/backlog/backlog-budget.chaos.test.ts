@@ -1,7 +1,8 @@
 import { ThreadCalls } from '@millrace/std'
 import { expect, test, vi } from 'vitest'
-import { HOUR, MINUTE, PipelineUnderTest, SECOND, track, tracks } from '../testing/pipeline-under-test.ts'
+import { HOUR, MINUTE, PipelineUnderTest, SECOND } from '../testing/pipeline-under-test.ts'
 import { Sink } from '../testing/sink.ts'
+import { track, tracks } from '../testing/test-events.ts'
 
 const KB = 1024
 /** Of an event of these tests, as stored. */

@@ -4,9 +4,10 @@ import path from 'node:path'
 import { SqliteEventLog } from '@millrace/log'
 import { ManualClock } from '@millrace/std'
 import { afterAll, expect, test } from 'vitest'
-import { MINUTE, PipelineUnderTest, SECOND, START, track } from '../testing/pipeline-under-test.ts'
+import { MINUTE, PipelineUnderTest, SECOND, START } from '../testing/pipeline-under-test.ts'
 import { RoutesUnderTest } from '../testing/routes-under-test.ts'
 import { Sink } from '../testing/sink.ts'
+import { track } from '../testing/test-events.ts'
 
 const folder = mkdtempSync(path.join(tmpdir(), 'millrace-log-budget-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))

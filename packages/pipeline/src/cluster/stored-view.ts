@@ -140,9 +140,7 @@ export class StoredView {
   }
 
   async renderedRequest(letter: DeadLetterRow) {
-    const delivery = this.#deliveries.byId.get(letter.destinationId)
-    if (delivery === undefined || delivery.revision !== letter.revision) return undefined
-    return delivery.rendering(JSON.parse(letter.event), letter.sourceId, letter).firstRequest()
+    return this.#deliveries.byId.get(letter.destinationId)?.stages.renderedRequest(letter)
   }
 
   async close(): Promise<void> {

@@ -8,12 +8,9 @@ import {
   type LaneClient,
   type LaneEvent,
   type LaneOutcomes,
-  type LaneSettings,
-  type Prepared,
-  type Transform,
 } from '@millrace/delivery'
 import type { DestinationModule } from '@millrace/destinations'
-import type { EventPosition, StoredEvent } from '@millrace/protocol'
+import type { StoredEvent } from '@millrace/protocol'
 import type { LiveResult } from '../events/live-view.ts'
 import type { Activity } from '../following/activity.ts'
 import type { ConfiguredDestination } from '../following/configuration.ts'
@@ -22,12 +19,9 @@ import type { ReplayedEvent } from '../jobs/replayed-event.ts'
 import { Feed } from '../reading/feed.ts'
 import { acceptedEvents, storedPayloads } from '../reading/stored-payloads.ts'
 import { UntakenEvents } from '../reading/untaken-events.ts'
-import { filterReason } from '../stages/filters.ts'
-import { LiveUserCode, type LiveUserCodeOptions } from '../stages/live-user-code.ts'
-import { RemoteClient } from '../stages/remote-client.ts'
-import { Rendering } from '../stages/rendering.ts'
+import { RemoteClient } from '../stages/remote/remote-client.ts'
 import type { Screening } from '../stages/screening.ts'
-import { Stages } from '../stages/stages.ts'
+import { CurrentStages } from './current-stages.ts'
 import type { DeliveryDeps, StartingPoint } from './delivery-deps.ts'
 
 /** Delay before the next try when the log could not be read. */
@@ -41,13 +35,9 @@ export class DestinationDelivery {
   readonly lane: Lane
   readonly feed: Feed
   readonly untaken: UntakenEvents
+  readonly stages: CurrentStages
   readonly #deps: DeliveryDeps
-  readonly #module: DestinationModule
   readonly #outcomes: LaneOutcomes
-  #destination: ConfiguredDestination
-  #stages: Stages
-  #screening: Screening | undefined
-  #revision: number
 
   /** @param configurationRevision of the configuration that contains the destination. */
   constructor(
@@ -60,17 +50,13 @@ export class DestinationDelivery {
     const { log, store, metrics } = deps
     const { id } = destination
     this.#deps = deps
-    this.#destination = destination
-    this.#module = deps.moduleOf(destination.type)
-    this.#stages = this.#newStages()
+    this.stages = new CurrentStages(destination, configurationRevision, deps)
     this.#outcomes = store.outcomesOf(id)
     this.#outcomes.readAccepted = (places) => acceptedEvents(places, deps)
     this.#outcomes.onInternalErrors = (count) => metrics.outcome(id, 'dead_lettered', count, INTERNAL_ERROR)
-    this.#revision = effectiveRevision(destination, configurationRevision)
     this.#noteVersions()
     this.lane = this.#newLane()
-    // What waits at or after the position is taken up again by the feed in its place: there may be earlier events of its
-    // user between the position and it.
+    // The feed takes a waiting event at or after the position again in its place: earlier events of its user may stand before it.
     const { true: passed = [], false: ahead = [] } = Object.groupBy(from.resumed.waiting, (wait) =>
       String(isBefore(wait, from.start(wait.partition, wait.stream))),
     )
@@ -82,7 +68,7 @@ export class DestinationDelivery {
 
   #newLane(): Lane {
     const { store, clock, random, memory, limitsOf, metrics, logger, onDelivered, lostReason } = this.#deps
-    const { id } = this.#destination
+    const { id } = this.destination
     return new Lane({
       destinationId: id,
       clock,
@@ -91,10 +77,10 @@ export class DestinationDelivery {
       limits: limitsOf(id),
       outcomes: this.#outcomes,
       memory,
-      settings: this.#laneSettings(),
-      transform: this.#newTransform(),
-      prepare: (event) => this.#prepare(event),
-      mask: (text) => this.#stages.maskingOf([]).text(text),
+      settings: this.stages.laneSettings(),
+      transform: this.stages.transform(),
+      prepare: (event) => this.stages.prepare(event),
+      mask: (text) => this.stages.mask(text),
       load: (events) => this.#load(events),
       lostReason,
       loadHistories: (events) => store.outcomes.histories({ destinationId: id, events: events.map(waitingPlace) }),
@@ -105,7 +91,7 @@ export class DestinationDelivery {
       onOutcome: (outcome, event, status, durationMs, reason) => {
         metrics.outcome(id, outcome, 1, reason)
         this.#show(event.payload, event.sourceId, outcome, reason, status, durationMs)
-        if (outcome === 'delivered') onDelivered(event, this.#destination, status, durationMs)
+        if (outcome === 'delivered') onDelivered(event, this.destination, status, durationMs)
       },
       logger,
     })
@@ -114,7 +100,7 @@ export class DestinationDelivery {
   /** @param waiting at or after the starting point. */
   #newFeed(activity: Activity, { start, resumed }: StartingPoint, waiting: StartingPoint['resumed']['waiting']): Feed {
     const { log, partitions, clock, parsed, metrics, tailAt, backfillEnd, onGap } = this.#deps
-    const { id } = this.#destination
+    const { id } = this.destination
     return new Feed({
       lane: this.lane,
       outcomes: this.#outcomes,
@@ -127,9 +113,9 @@ export class DestinationDelivery {
       waiting,
       tailAt,
       backfillEnd,
-      filter: (event, sourceId) => this.filter(event, sourceId),
+      filter: (event, sourceId) => this.stages.filter(event, sourceId),
       now: () => clock.now(),
-      revision: () => this.#revision,
+      revision: () => this.stages.revision,
       onFiltered: (event, sourceId, reason) => {
         metrics.outcome(id, 'filtered', 1, reason)
         this.#show(event, sourceId, 'filtered', reason)
@@ -144,17 +130,7 @@ export class DestinationDelivery {
   }
 
   get destination(): ConfiguredDestination {
-    return this.#destination
-  }
-
-  /** Revision of recorded outcomes: the last change of the destination or of its user code. */
-  get revision(): number {
-    return this.#revision
-  }
-
-  /** Versions of its user code, in execution order. */
-  get versionIds(): string[] {
-    return this.#destination.transformations.map(({ versionId }) => versionId)
+    return this.stages.destination
   }
 
   /**
@@ -169,28 +145,16 @@ export class DestinationDelivery {
     heldSources: ReadonlySet<string>,
     screening: Screening | undefined,
   ): boolean {
-    const before = this.#destination
-    const isChanged = destination.revision !== before.revision || destination.transformations !== before.transformations
-    this.#destination = destination
-    this.#screening = screening
+    const isChanged = this.stages.configure(destination, configurationRevision, screening)
     const readsAgain = this.feed.follow(activity)
     if (isChanged) {
-      this.#stages = this.#newStages()
-      this.#revision = effectiveRevision(destination, configurationRevision)
       this.#noteVersions()
-      this.lane.configure(this.#laneSettings(), this.#newTransform())
+      this.lane.configure(this.stages.laneSettings(), this.stages.transform())
     }
     this.lane.setEnabled(destination.isEnabled)
     this.lane.holdOnly(heldSources)
     this.feed.pull()
     return readsAgain
-  }
-
-  /** The result of an event under the current configuration. */
-  rendering(event: StoredEvent, sourceId: string, place: EventPosition): Rendering {
-    const { userCode, sourceOf } = this.#deps
-    const source = sourceOf(sourceId)
-    return new Rendering({ stages: this.#stages, revision: this.#revision, userCode, source, sourceId, event, place })
   }
 
   /**
@@ -206,14 +170,14 @@ export class DestinationDelivery {
     const payload = JSON.parse(letter.event) as StoredEvent
     let reason: FilterReason | undefined
     try {
-      reason = this.filter(payload, letter.sourceId)
+      reason = this.stages.filter(payload, letter.sourceId)
     } catch (error) {
       refuseLetter(this.lane, letter, payload, onEnd, error as Error)
       return true
     }
     if (reason !== undefined && letter.wait === null) {
-      this.#outcomes.replayFiltered(letter.id, reason, clock.now(), this.#revision)
-      metrics.outcome(this.#destination.id, 'filtered', 1, reason)
+      this.#outcomes.replayFiltered(letter.id, reason, clock.now(), this.stages.revision)
+      metrics.outcome(this.destination.id, 'filtered', 1, reason)
       return false
     }
     replayLetter(this.lane, letter, payload, onEnd)
@@ -302,14 +266,6 @@ export class DestinationDelivery {
     await this.lane.stop(Promise.resolve())
   }
 
-  /** Why the current filters exclude an event; undefined if they do not. */
-  filter(event: StoredEvent, sourceId: string) {
-    const { id, name, config } = this.#destination
-    const filtered = { id, name, config, module: this.#module }
-    const reason = filterReason(event, filtered, this.#deps.sourceOf(sourceId)?.class ?? '')
-    return reason ?? this.#screening?.reason(event, sourceId)
-  }
-
   /** Reports the delivery to the live view. An event whose payload is lost has no name. */
   #show(
     payload: StoredEvent | undefined,
@@ -321,7 +277,7 @@ export class DestinationDelivery {
   ): void {
     const { live } = this.#deps
     if (!live.isWatched || payload === undefined) return
-    live.outcome(payload, sourceId, { destinationId: this.#destination.id, outcome, reason, status, durationMs })
+    live.outcome(payload, sourceId, { destinationId: this.destination.id, outcome, reason, status, durationMs })
   }
 
   #load(events: readonly LaneEvent[]): Promise<(StoredEvent | undefined)[]> {
@@ -329,55 +285,19 @@ export class DestinationDelivery {
   }
 
   #tellOfLog(error: Error): void {
-    const fields = { destinationId: this.#destination.id, cause: error.message }
+    const fields = { destinationId: this.destination.id, cause: error.message }
     this.#deps.logger.error(fields, 'the log cannot be read')
-  }
-
-  /** All requests of an event, or the first failure. */
-  #prepare({ payload, transformed, sourceId, partition, stream, offset, index, replayed }: LaneEvent): Prepared {
-    const isSplit = transformed?.kind === 'events'
-    const events = isSplit ? transformed.events : [payload!]
-    const secrets = isSplit ? transformed.secrets : undefined
-    const refused = this.#stages.refusal(events)
-    if (refused !== undefined) return { stage: 'dest_transformation', ...refused }
-    const place = this.#stages.isRemote
-      ? `${partition} ${stream} ${offset} ${index} ${replayed?.replayId ?? ''}`
-      : undefined
-    return this.#stages.prepare(events, sourceId, secrets, place)
-  }
-
-  #laneSettings(): LaneSettings {
-    const { batchEvents } = this.#stages
-    return { ...this.#destination.delivery, revision: this.#revision, batchEvents }
-  }
-
-  #newTransform(): Transform | undefined {
-    if (this.#destination.transformations.length === 0) return undefined
-    const { userCode, clock, sourceOf, metrics, logger } = this.#deps
-    const destination = this.#destination
-    const onError = (transformationId: string) => metrics.transformationError(transformationId)
-    const onFlow: LiveUserCodeOptions['onFlow'] = (...flow) => metrics.flow(...flow)
-    const options = { destination, stages: this.#stages, userCode, clock, sourceOf, onError, onFlow, logger }
-    return new LiveUserCode(options).transform
   }
 
   #newClient(): LaneClient {
     const { newClient, clock } = this.#deps
-    const client = newClient(readsAnswers(this.#module) ? { maxAnswerBytes: JUDGED_ANSWER_BYTES } : {})
-    return this.#module.remote === undefined ? client : new RemoteClient(client, clock)
+    const client = newClient(readsAnswers(this.stages.module) ? { maxAnswerBytes: JUDGED_ANSWER_BYTES } : {})
+    return this.stages.module.remote === undefined ? client : new RemoteClient(client, clock)
   }
 
   #noteVersions(): void {
-    const { versionIds } = this
-    if (versionIds.length > 0) this.#outcomes.noteVersions(this.#revision, versionIds)
-  }
-
-  #newStages(): Stages {
-    const { userAgent, clock } = this.#deps
-    return new Stages(
-      { ...this.#destination, module: this.#module },
-      { userAgent, isUserAgentAdded: false, nowSeconds: () => Math.floor(clock.now() / 1000) },
-    )
+    const { revision, versionIds } = this.stages
+    if (versionIds.length > 0) this.#outcomes.noteVersions(revision, versionIds)
   }
 }
 
@@ -388,15 +308,4 @@ function readsAnswers({ classify, batches, remote }: DestinationModule): boolean
 function waitingPlace({ partition, offset, index, replayed }: LaneEvent) {
   const { replayId = null, letterId = null } = replayed ?? {}
   return { partition, offset, index, replayId, letterId }
-}
-
-/**
- * A new version of user code is no change of the destination. A destination with user code therefore uses the revision
- * of the whole configuration: each revision of a destination then always means the same versions.
- */
-function effectiveRevision(
-  { revision, transformations }: ConfiguredDestination,
-  configurationRevision: number,
-): number {
-  return transformations.length === 0 ? revision : configurationRevision
 }

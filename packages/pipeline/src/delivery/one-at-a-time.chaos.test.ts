@@ -1,7 +1,8 @@
 import { DatabaseSync } from 'node:sqlite'
 import { type DestinationModule, DestinationRegistry } from '@millrace/destinations'
 import { expect, test } from 'vitest'
-import { MINUTE, PipelineUnderTest, SECOND, track } from '../testing/pipeline-under-test.ts'
+import { MINUTE, PipelineUnderTest, SECOND } from '../testing/pipeline-under-test.ts'
+import { track } from '../testing/test-events.ts'
 
 /** The place of the event that is noted on disk as running alone. */
 function noted(file: string): { offset: number } | undefined {

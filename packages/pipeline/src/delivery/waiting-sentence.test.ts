@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { PipelineUnderTest, SECOND, type Setting, START, track, tracks } from '../testing/pipeline-under-test.ts'
+import { PipelineUnderTest, SECOND, type Setting, START } from '../testing/pipeline-under-test.ts'
+import { track, tracks } from '../testing/test-events.ts'
 
 /* Why an event waits, as traces, lists and states of destinations tell it (contracts/delivery.md §8). */
 

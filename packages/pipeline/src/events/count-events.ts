@@ -1,5 +1,6 @@
-import { framedRecords, type StoredRecord } from '@millrace/log'
-import { CompiledRules, eventCount, type StoredEvent, storedEvents } from '@millrace/protocol'
+import { framedRecords } from '@millrace/log'
+import { CompiledRules, eventCount } from '@millrace/protocol'
+import { readableEvents } from '../reading/readable-events.ts'
 import type { CountRequest, CountStep } from './calls.ts'
 
 /** Counts what each rule decides among the events of some records. A duplicate went nowhere and does not count. */
@@ -13,18 +14,9 @@ export function countEvents({ frames, sourceId, rules, from, to }: CountRequest)
     oldestAt = Math.min(oldestAt ?? header.acceptedAt, header.acceptedAt)
     looked += eventCount(header)
     if (header.sourceId !== sourceId || header.acceptedAt < from || header.acceptedAt >= to) continue
-    for (const [index, event] of eventsOf(record).entries()) {
+    for (const [index, event] of readableEvents(record).entries()) {
       if (!duplicates?.has(index)) decided[compiled.match(event)]!++
     }
   }
   return { looked, decided, oldestAt }
-}
-
-/** A record that cannot be read counts as empty, as it does for delivery, where it is reported. */
-function eventsOf(record: StoredRecord): readonly StoredEvent[] {
-  try {
-    return storedEvents(record).events
-  } catch {
-    return []
-  }
 }

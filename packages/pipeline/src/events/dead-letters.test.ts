@@ -3,7 +3,8 @@ import { DatabaseSync } from 'node:sqlite'
 import Fastify, { type FastifyInstance } from 'fastify'
 import { expect, test } from 'vitest'
 import { deliveryRoutes } from '../http/routes.ts'
-import { HOUR, PipelineUnderTest, SECOND, START, track, tracks } from '../testing/pipeline-under-test.ts'
+import { HOUR, PipelineUnderTest, SECOND, START } from '../testing/pipeline-under-test.ts'
+import { track, tracks } from '../testing/test-events.ts'
 
 async function routesOf(run: PipelineUnderTest) {
   const app: FastifyInstance = Fastify()

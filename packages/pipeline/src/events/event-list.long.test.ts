@@ -6,7 +6,8 @@ import { ManualClock } from '@millrace/std'
 import Fastify from 'fastify'
 import { expect, test } from 'vitest'
 import { deliveryRoutes } from '../http/routes.ts'
-import { HOUR, PipelineUnderTest, SECOND, START, track, tracks } from '../testing/pipeline-under-test.ts'
+import { HOUR, PipelineUnderTest, SECOND, START } from '../testing/pipeline-under-test.ts'
+import { track, tracks } from '../testing/test-events.ts'
 
 interface Listed {
   readonly messageId: string

@@ -2,7 +2,8 @@ import { request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import Fastify, { type FastifyInstance } from 'fastify'
 import { expect, test } from 'vitest'
-import { MINUTE, PipelineUnderTest, SECOND, track, tracks } from '../testing/pipeline-under-test.ts'
+import { MINUTE, PipelineUnderTest, SECOND } from '../testing/pipeline-under-test.ts'
+import { track, tracks } from '../testing/test-events.ts'
 import { liveRoute } from './live-route.ts'
 
 /** A pipeline behind a real socket, and those who listen there. */

@@ -1,6 +1,7 @@
 import { MemoryEventLog } from '@millrace/log'
 import { expect, test } from 'vitest'
-import { recordOf, START, tracks } from '../testing/pipeline-under-test.ts'
+import { START } from '../testing/pipeline-under-test.ts'
+import { recordOf, tracks } from '../testing/test-events.ts'
 import { LookBack } from './look-back.ts'
 
 const noOutcomes = {

@@ -1,7 +1,8 @@
 import type { OutcomesOfEvents, RecordedOutcome } from '@millrace/delivery'
 import { framedRecords, type StoredRecord } from '@millrace/log'
-import { eventCount, type StoredEvent, storedEvents } from '@millrace/protocol'
+import { eventCount, type StoredEvent } from '@millrace/protocol'
 import { Activity } from '../following/activity.ts'
+import { readableEvents } from '../reading/readable-events.ts'
 import type { Chunk, FoundEvent, LookBackStart, LookPlace, Step } from './calls.ts'
 import { asksForOutcome, eventFacts, isUnfinished, matchesEvent, matchesOutcome } from './event-filter.ts'
 import { RawSearch } from './raw-search.ts'
@@ -102,7 +103,7 @@ export class LookBack {
       (filter.sourceId === undefined || filter.sourceId === header.sourceId) &&
       (filter.from === undefined || header.acceptedAt >= filter.from) &&
       (filter.to === undefined || header.acceptedAt < filter.to)
-    if (isWanted) current.events ??= this.#raw.mayHold(record) ? eventsOf(record) : []
+    if (isWanted) current.events ??= this.#raw.mayHold(record) ? readableEvents(record) : []
     const event = current.events?.[index]
     part.place = { offset, index: Math.max(0, index) }
     if (index <= 0) {
@@ -186,13 +187,4 @@ interface Part {
 
 function timeOf({ records }: Part): number {
   return records.at(-1)!.record.header.acceptedAt
-}
-
-/** An unreadable record counts as empty, as in delivery, which reports it. */
-function eventsOf(record: StoredRecord): readonly StoredEvent[] {
-  try {
-    return storedEvents(record).events
-  } catch {
-    return []
-  }
 }

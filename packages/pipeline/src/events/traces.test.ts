@@ -1,7 +1,8 @@
 import { DestinationRegistry, type RequestObject } from '@millrace/destinations'
 import { expect, test } from 'vitest'
-import { MINUTE, PipelineUnderTest, SECOND, START, track } from '../testing/pipeline-under-test.ts'
+import { MINUTE, PipelineUnderTest, SECOND, START } from '../testing/pipeline-under-test.ts'
 import { Sink, type SinkAnswer } from '../testing/sink.ts'
+import { track } from '../testing/test-events.ts'
 
 const SECRET = 'canary-4711-secret'
 

@@ -127,7 +127,7 @@ async function journeys(
     const records = byReplay((recorded.get(id) ?? []).map(([, record]) => record))
     recorded.delete(id)
     const unfinished = new Map(findUnfinished(delivery, position).map((each) => [replayOf(each), each]))
-    const rendering = delivery.rendering(event, sourceId, position)
+    const rendering = delivery.stages.rendering(event, sourceId, position)
     const away = async (record?: Recorded) => {
       const stored = record?.kind === 'journey' ? record : undefined
       return toldWaiting(
@@ -213,7 +213,7 @@ async function unfinishedJourney(
   const reason = blockedBy === undefined ? null : `waits for ${blockedBy}`
   const replayId = event.replayed?.replayId ?? null
   return {
-    ...journey(destination.id, outcome, reason, delivery, requests.map(traced)),
+    ...journey(destination.id, outcome, reason, delivery.stages, requests.map(traced)),
     replayId,
     ...(due === undefined ? {} : { nextAttemptAt: formatTime(now + Math.round(due - clock.monotonic())) }),
     ...(blockedBy === undefined ? {} : { blockedBy }),

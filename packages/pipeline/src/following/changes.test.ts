@@ -1,7 +1,8 @@
 import { MemoryEventLog } from '@millrace/log'
 import { expect, test } from 'vitest'
-import { HOUR, MINUTE, PipelineUnderTest, track, tracks } from '../testing/pipeline-under-test.ts'
+import { HOUR, MINUTE, PipelineUnderTest } from '../testing/pipeline-under-test.ts'
 import { Sink } from '../testing/sink.ts'
+import { track, tracks } from '../testing/test-events.ts'
 
 test('a new connection starts at the end of the log', async () => {
   const { run } = await PipelineUnderTest.withSink(200, { log: new MemoryEventLog(3), sources: ['s1', 's2', 's3'] })

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { PipelineUnderTest, SECOND, track } from '../testing/pipeline-under-test.ts'
+import { PipelineUnderTest, SECOND } from '../testing/pipeline-under-test.ts'
+import { track } from '../testing/test-events.ts'
 import { RemovalRecords } from './removal-records.ts'
 
 test('owners of different partitions that record one removal count each discarded dead letter once', async () => {

@@ -1,7 +1,8 @@
 import { DatabaseSync } from 'node:sqlite'
 import { expect, test } from 'vitest'
-import { HOUR, PipelineUnderTest, track, tracks } from '../testing/pipeline-under-test.ts'
+import { HOUR, PipelineUnderTest } from '../testing/pipeline-under-test.ts'
 import { Sink } from '../testing/sink.ts'
+import { track, tracks } from '../testing/test-events.ts'
 
 test('removing a destination ends what waits and its open dead letters as discarded', async () => {
   const { run, sink } = await PipelineUnderTest.withSink(({ event }) => (event.messageId === 'bad' ? 400 : 500))

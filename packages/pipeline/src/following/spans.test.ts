@@ -1,6 +1,7 @@
 import { DatabaseSync } from 'node:sqlite'
 import { expect, test } from 'vitest'
-import { PipelineUnderTest, SECOND, track } from '../testing/pipeline-under-test.ts'
+import { PipelineUnderTest, SECOND } from '../testing/pipeline-under-test.ts'
+import { track } from '../testing/test-events.ts'
 import { Spans } from './spans.ts'
 
 function spansOnDisk(file: string) {

@@ -5,7 +5,8 @@ import { OAuthTokens } from '@millrace/delivery'
 import type { JsonObject } from '@millrace/protocol'
 import { systemClock } from '@millrace/std'
 import { afterEach, expect, test } from 'vitest'
-import { HOUR, MINUTE, PipelineUnderTest, SECOND, track, tracks } from '../testing/pipeline-under-test.ts'
+import { HOUR, MINUTE, PipelineUnderTest, SECOND } from '../testing/pipeline-under-test.ts'
+import { track, tracks } from '../testing/test-events.ts'
 
 const endings: (() => unknown)[] = []
 afterEach(() => endings.splice(0).map((end) => end()))

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { HOUR, MINUTE, PipelineUnderTest, track, tracks } from '../testing/pipeline-under-test.ts'
+import { HOUR, MINUTE, PipelineUnderTest } from '../testing/pipeline-under-test.ts'
+import { track, tracks } from '../testing/test-events.ts'
 
 test.each([401, 403, 429, 408])('%i for four hours does not end an event', async (status) => {
   const { run, sink } = await PipelineUnderTest.withSink(status)

@@ -1,5 +1,16 @@
 import { DEAD_LETTER_STATES, type DeadLetterFilter, STAGES } from '@millrace/delivery'
-import { ApiError, choice, limitOf, nextPath, pageOf, type Query, rowBefore, rowCursor, text } from '@millrace/openapi'
+import {
+  ApiError,
+  choice,
+  limitOf,
+  nextPath,
+  notFound,
+  pageOf,
+  type Query,
+  rowBefore,
+  rowCursor,
+  text,
+} from '@millrace/openapi'
 import type { FastifyPluginAsync } from 'fastify'
 import { groupJson } from '../events/dead-letter-groups.ts'
 import { deadLetterSummary } from '../events/dead-letters.ts'
@@ -40,7 +51,7 @@ export function deliveryRoutes(
     app.get('/destinations/:id/delivery', { config: { describe: STATE_IN_WORDS } }, async (request) => {
       const { id } = request.params as { id: string }
       const state = await states.of(id)
-      if (state === undefined) throw new ApiError('not_found', `Destination with id ${id} not found`)
+      if (state === undefined) throw notFound('Destination', id)
       return state
     })
 
@@ -72,7 +83,7 @@ export function deliveryRoutes(
     app.get('/dead-letters/:id', { config: { describe: DEAD_LETTERS_IN_WORDS.get } }, async (request) => {
       const { id } = request.params as { id: string }
       const row = await deadLetters.find(id)
-      if (row === undefined) throw new ApiError('not_found', `Dead letter with id ${id} not found`)
+      if (row === undefined) throw notFound('Dead letter', id)
       return { deadLetter: await deadLetters.detail(row) }
     })
   }

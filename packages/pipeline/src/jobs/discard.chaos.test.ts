@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
-import { HOUR, MINUTE, PipelineUnderTest, SECOND, START, track, tracks } from '../testing/pipeline-under-test.ts'
+import { HOUR, MINUTE, PipelineUnderTest, SECOND, START } from '../testing/pipeline-under-test.ts'
 import { RoutesUnderTest } from '../testing/routes-under-test.ts'
+import { track, tracks } from '../testing/test-events.ts'
 
 test('a discarded dead letter is never sent, stays visible for 168 h, and is gone then', async () => {
   const { run, sink } = await PipelineUnderTest.withSink(400)

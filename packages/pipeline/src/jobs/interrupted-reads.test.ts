@@ -1,8 +1,9 @@
 import { MemoryEventLog } from '@millrace/log'
 import { expect, test } from 'vitest'
-import { HOUR, PipelineUnderTest, SECOND, START, tracks } from '../testing/pipeline-under-test.ts'
+import { HOUR, PipelineUnderTest, SECOND, START } from '../testing/pipeline-under-test.ts'
 import { RoutesUnderTest } from '../testing/routes-under-test.ts'
 import { Sink } from '../testing/sink.ts'
+import { tracks } from '../testing/test-events.ts'
 
 const time = (ms: number) => new Date(ms).toISOString()
 const RANGE = { sourceIds: ['s1'], destinationIds: ['d2'], from: time(START), to: time(START + 24 * HOUR) }

@@ -1,6 +1,6 @@
 import type { DeadLetterRow, Job, JobKind } from '@millrace/delivery'
 import type { EventLog } from '@millrace/log'
-import { ApiError } from '@millrace/openapi'
+import { ApiError, notFound } from '@millrace/openapi'
 import { resourceId } from '@millrace/protocol'
 import type { Timer } from '@millrace/std'
 import type { ConfiguredDestination } from '../following/configuration.ts'
@@ -242,7 +242,7 @@ export class Jobs {
 
   /** Makes the run of a job follow the job's state. */
   #changed(id: string, changed: { job: Job; isChanged: boolean } | undefined): Job {
-    if (changed === undefined) throw new ApiError('not_found', `Replay with id ${id} not found`)
+    if (changed === undefined) throw notFound('Replay', id)
     const { job, isChanged } = changed
     const run = this.#runs.get(id)
     if (run !== undefined) run.isPaused = job.state === 'paused'

@@ -1,5 +1,5 @@
 import { type JobKind, type LetterSelection, STAGES } from '@millrace/delivery'
-import { type ApiError, badRequest, choice, text } from '@millrace/openapi'
+import { type ApiError, badRequest, choice, refuseUnknownMembers, text } from '@millrace/openapi'
 import { isJsonObject, type JsonObject } from '@millrace/protocol'
 import { time } from '../http/time.ts'
 import { rateIn } from './replay-rate.ts'
@@ -26,7 +26,7 @@ export interface LetterRequest {
  * @see contracts/delivery.md §6 [D617], §10
  */
 export function readLetterRequest(kind: JobKind, body: JsonObject): LetterRequest {
-  refuseUnknown(body, MEMBERS_OF[kind])
+  refuseUnknownMembers(body, MEMBERS_OF[kind])
   const { ids, filter, dryRun = false } = body
   if (typeof dryRun !== 'boolean') throw badRequest('dryRun must be a boolean')
   if ((ids === undefined) === (filter === undefined)) throw nothingMeant()
@@ -43,7 +43,7 @@ function readIds(ids: unknown): string[] {
 
 function readFilter(filter: unknown) {
   if (!isJsonObject(filter)) throw badRequest('Invalid filter')
-  refuseUnknown(filter, FILTERS)
+  refuseUnknownMembers(filter, FILTERS)
   choice(filter, 'state', ['open'])
   const read = {
     destinationId: text(filter, 'destinationId'),
@@ -59,12 +59,6 @@ function readFilter(filter: unknown) {
   // A filter with only blank members is a mistake, and must not select everything.
   if (isEmpty) throw nothingMeant()
   return read
-}
-
-/** @throws ApiError 400 */
-export function refuseUnknown(written: JsonObject, known: readonly string[]): void {
-  const unknown = Object.keys(written).filter((member) => !known.includes(member))
-  if (unknown.length > 0) throw badRequest(`Unknown member: ${unknown.join(', ')}`)
 }
 
 function nothingMeant(): ApiError {

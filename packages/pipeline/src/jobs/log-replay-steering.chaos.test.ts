@@ -4,23 +4,16 @@ import path from 'node:path'
 import { SqliteEventLog } from '@millrace/log'
 import { ManualClock } from '@millrace/std'
 import { afterAll, expect, test } from 'vitest'
-import { HOUR, PipelineUnderTest, SECOND, START, track, tracks } from '../testing/pipeline-under-test.ts'
-import { RoutesUnderTest } from '../testing/routes-under-test.ts'
+import { HOUR, PipelineUnderTest, SECOND, START } from '../testing/pipeline-under-test.ts'
+import { RoutesUnderTest, withNewDestination } from '../testing/routes-under-test.ts'
 import { Sink } from '../testing/sink.ts'
+import { track, tracks } from '../testing/test-events.ts'
 
 const time = (ms: number) => new Date(ms).toISOString()
 const RANGE = { sourceIds: ['s1'], destinationIds: ['d2'], from: time(START), to: time(START + 24 * HOUR) }
 
 const folder = mkdtempSync(path.join(tmpdir(), 'millrace-replays-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
-
-async function withNewDestination(count: number) {
-  const { run } = await PipelineUnderTest.withSink()
-  await run.send(...tracks(count))
-  const other = run.own(await Sink.start())
-  await run.change('d2', { config: { webhookUrl: other.url } })
-  return { run, other, routes: new RoutesUnderTest(run) }
-}
 
 test('pausing, restarting and resuming a replay of the log continues where it was', async () => {
   const { run, other, routes } = await withNewDestination(300)

@@ -1,18 +1,10 @@
 import { expect, test } from 'vitest'
-import { HOUR, MINUTE, PipelineUnderTest, SECOND, START, tracks } from '../testing/pipeline-under-test.ts'
-import { RoutesUnderTest } from '../testing/routes-under-test.ts'
+import { HOUR, MINUTE, SECOND, START } from '../testing/pipeline-under-test.ts'
+import { withNewDestination } from '../testing/routes-under-test.ts'
 import { Sink } from '../testing/sink.ts'
 
 const time = (ms: number) => new Date(ms).toISOString()
 const RANGE = { sourceIds: ['s1'], destinationIds: ['d2'], from: time(START), to: time(START + 24 * HOUR) }
-
-async function withNewDestination(count: number) {
-  const { run } = await PipelineUnderTest.withSink()
-  await run.send(...tracks(count))
-  const other = run.own(await Sink.start())
-  await run.change('d2', { config: { webhookUrl: other.url } })
-  return { run, other, routes: new RoutesUnderTest(run) }
-}
 
 test.each([0, 1, 2, 3, 4, 5])('crash %i in a replay of the log loses nothing, and its counts are exact', async (n) => {
   const { run, other, routes } = await withNewDestination(250)

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
-import { HOUR, MINUTE, PipelineUnderTest, SECOND, START, track, tracks } from '../testing/pipeline-under-test.ts'
+import { HOUR, MINUTE, PipelineUnderTest, SECOND, START } from '../testing/pipeline-under-test.ts'
 import { RoutesUnderTest } from '../testing/routes-under-test.ts'
 import { Sink } from '../testing/sink.ts'
+import { track, tracks } from '../testing/test-events.ts'
 
 const time = (ms: number) => new Date(ms).toISOString()
 const RANGE = { sourceIds: ['s1'], destinationIds: ['d1'], from: time(START), to: time(START + 24 * HOUR) }

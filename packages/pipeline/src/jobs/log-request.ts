@@ -1,8 +1,7 @@
 import type { LogSelection } from '@millrace/delivery'
-import { badRequest } from '@millrace/openapi'
+import { badRequest, refuseUnknownMembers } from '@millrace/openapi'
 import { EVENT_TYPES, isJsonObject, type JsonObject, parseTime } from '@millrace/protocol'
 import { FINAL_OUTCOMES } from '../events/event-filter.ts'
-import { refuseUnknown } from './letter-selection.ts'
 import { rateIn } from './replay-rate.ts'
 
 /** Maximum of source ids, destination ids, and entries of a filter list. */
@@ -25,12 +24,12 @@ export interface LogRequest extends Omit<LogSelection, 'ends' | 'within'> {
  * @see contracts/delivery.md §7 [D620], §10
  */
 export function readLogRequest(body: JsonObject): LogRequest {
-  refuseUnknown(body, MEMBERS)
+  refuseUnknownMembers(body, MEMBERS)
   const { filter = {}, dryRun = false } = body
   const [from, to] = [timeIn(body, 'from'), timeIn(body, 'to')]
   if (from >= to) throw badRequest('from must be before to')
   if (!isJsonObject(filter)) throw badRequest('Invalid filter')
-  refuseUnknown(filter, FILTERS)
+  refuseUnknownMembers(filter, FILTERS)
   if (typeof dryRun !== 'boolean') throw badRequest('dryRun must be a boolean')
   return {
     sourceIds: required(body, 'sourceIds'),

@@ -69,7 +69,7 @@ export class LogScan {
   /**
    * Searches the next records from a place.
    *
-   * @param signal once it is aborted, its thread is not called any more.
+   * @param signal after an abort, the thread is not called.
    * @throws RangeLostError
    */
   async next(
@@ -104,7 +104,7 @@ export class LogScan {
     return { offset: low, index: 0 }
   }
 
-  /** The offset in a partition after the last event accepted before a time, or some after it. */
+  /** An offset in a partition behind the last event accepted before a time, by at most some records. */
   async stop(partition: number, to: number): Promise<number> {
     const { offset } = await this.start(partition, to + 2 * CLOCK_MARGIN_MS)
     return Math.min(this.#log.end(partition), offset + NEAR_OFFSETS)

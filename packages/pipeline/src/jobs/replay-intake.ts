@@ -48,7 +48,7 @@ export class ReplayIntake {
       if (payload === undefined || !delivery.mayReplay(partition, selected)) continue
       const event = { ...payload, ...selected, partition }
       try {
-        const reason = delivery.filter(payload.event, selected.sourceId)
+        const reason = delivery.stages.filter(payload.event, selected.sourceId)
         if (reason === undefined) wanted.push({ event })
         else filtered.push({ place: selected, reason })
       } catch (error) {
@@ -143,7 +143,7 @@ export class ReplayIntake {
 
 function filteredBlocks(
   { jobId, part: { partition, destinationId } }: ReplayedTake,
-  { revision }: DestinationDelivery,
+  { stages: { revision } }: DestinationDelivery,
   events: readonly { place: ScanPlace; reason: FilterReason }[],
   at: number,
 ): BlockWrite[] {

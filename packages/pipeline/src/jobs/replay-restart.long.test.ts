@@ -1,7 +1,8 @@
 import { DatabaseSync } from 'node:sqlite'
 import { expect, test } from 'vitest'
-import { HOUR, MINUTE, PipelineUnderTest, SECOND, track, tracks } from '../testing/pipeline-under-test.ts'
+import { HOUR, MINUTE, PipelineUnderTest, SECOND } from '../testing/pipeline-under-test.ts'
 import { RoutesUnderTest } from '../testing/routes-under-test.ts'
+import { track, tracks } from '../testing/test-events.ts'
 
 const ALL = { filter: { state: 'open' } }
 

@@ -1,5 +1,5 @@
 import type { Job } from '@millrace/delivery'
-import { ApiError, limitOf, nextPath, type Query, rowBefore, rowCursor } from '@millrace/openapi'
+import { limitOf, nextPath, notFound, type Query, rowBefore, rowCursor } from '@millrace/openapi'
 import type { JsonObject } from '@millrace/protocol'
 import type { FastifyInstance, FastifyPluginAsync, FastifyRequest } from 'fastify'
 import { jobJson } from './job-json.ts'
@@ -31,7 +31,7 @@ function letterRoutes(app: FastifyInstance, jobs: Jobs): void {
     { config: { audited: discard, describe: LETTERS.discard } },
     async (request, reply) => {
       const id = idOf(request)
-      if (!(await jobs.discard(id))) throw new ApiError('not_found', `Dead letter with id ${id} not found`)
+      if (!(await jobs.discard(id))) throw notFound('Dead letter', id)
       request.audit({ ...discard, resourceId: id, diff: [] })
       return reply.code(204).send()
     },
@@ -44,7 +44,7 @@ function letterRoutes(app: FastifyInstance, jobs: Jobs): void {
     async (request, reply) => {
       const id = idOf(request)
       const job = await jobs.replay(id, request.author.actor)
-      if (job === undefined) throw new ApiError('not_found', `Dead letter with id ${id} not found`)
+      if (job === undefined) throw notFound('Dead letter', id)
       request.audit({ ...replay, resourceId: id, diff: [{ path: '/replayId', from: null, to: job.id }] })
       return reply.code(202).send({ replayId: job.id })
     },
@@ -110,7 +110,7 @@ function replayRoutes(app: FastifyInstance, jobs: Jobs): void {
   app.get('/replays/:id', { config: { describe: REPLAYS_IN_WORDS.get } }, async (request) => {
     const id = idOf(request)
     const job = await jobs.get(id)
-    if (job === undefined) throw new ApiError('not_found', `Replay with id ${id} not found`)
+    if (job === undefined) throw notFound('Replay', id)
     return { replay: shown(job) }
   })
 }

@@ -1,14 +1,8 @@
 import type { LogSelection, OutcomesOfEvents } from '@millrace/delivery'
 import { framedRecords, STREAMS, type StoredRecord, streamOf } from '@millrace/log'
-import {
-  eventCount,
-  eventName,
-  MESSAGE_HASH_BYTES,
-  messageHash,
-  type StoredEvent,
-  storedEvents,
-} from '@millrace/protocol'
+import { eventCount, eventName, MESSAGE_HASH_BYTES, messageHash, type StoredEvent } from '@millrace/protocol'
 import { CLOCK_MARGIN_MS } from '../events/look-back.ts'
+import { readableEvents } from '../reading/readable-events.ts'
 import type { ScanRequest, ScanStep, SelectedEvent } from './scan-calls.ts'
 
 /** The events in some records that a selection matches, in order. @see contracts/delivery.md §7 [D620] */
@@ -86,7 +80,7 @@ class Wanted {
   indexesIn(record: StoredRecord): number[] {
     const asksForNothing = [this.#types, this.#events, this.#userIds, this.#messageIds].every(({ size }) => size === 0)
     if (asksForNothing) return [...Array(eventCount(record.header)).keys()]
-    return eventsOf(record).flatMap((event, index) => (this.#means(event) ? [index] : []))
+    return readableEvents(record).flatMap((event, index) => (this.#means(event) ? [index] : []))
   }
 
   #means(event: StoredEvent): boolean {
@@ -102,13 +96,4 @@ class Wanted {
 /** An empty list does not restrict. */
 function holds(set: ReadonlySet<string>, value: string | undefined): boolean {
   return set.size === 0 || (value !== undefined && set.has(value))
-}
-
-/** A record that the gateway accepted and that cannot be read counts as empty. */
-function eventsOf(record: StoredRecord): readonly StoredEvent[] {
-  try {
-    return storedEvents(record).events
-  } catch {
-    return []
-  }
 }

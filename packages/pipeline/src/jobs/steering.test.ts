@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
-import { HOUR, PipelineUnderTest, SECOND, track, tracks } from '../testing/pipeline-under-test.ts'
+import { HOUR, PipelineUnderTest, SECOND } from '../testing/pipeline-under-test.ts'
 import { RoutesUnderTest } from '../testing/routes-under-test.ts'
+import { track, tracks } from '../testing/test-events.ts'
 
 const ALL = { filter: { state: 'open' } }
 

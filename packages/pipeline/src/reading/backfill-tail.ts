@@ -5,8 +5,8 @@ const READ_BYTES = 1024 * 1024
 const RETRY_MS = 1_000
 
 /**
- * Reads new records in the stream of backfills once, for readers of every record. Destinations read the stream
- * themselves when they have room: they only need to know its end.
+ * Reads each new backfill record once, for those that need every record. Destinations read backfills themselves when they
+ * have room: they only need to know the end.
  */
 export class BackfillTail {
   readonly #log: LogReader
@@ -22,7 +22,7 @@ export class BackfillTail {
   readonly end = (partition: number): number => this.#ends[partition]!
 
   /**
-   * @param partitions those that it reads.
+   * @param partitions to read.
    * @param ends the current end of the log, by partition: earlier backfills are not read.
    */
   constructor(

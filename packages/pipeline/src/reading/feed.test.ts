@@ -1,6 +1,7 @@
 import { MemoryEventLog, type Offset, type ReadResult, type Stream } from '@millrace/log'
 import { expect, test } from 'vitest'
-import { PipelineUnderTest, track } from '../testing/pipeline-under-test.ts'
+import { PipelineUnderTest } from '../testing/pipeline-under-test.ts'
+import { track } from '../testing/test-events.ts'
 
 /** Finds a record only at every second look, as a reader does that is behind those who told of the record. */
 class HesitatingLog extends MemoryEventLog {

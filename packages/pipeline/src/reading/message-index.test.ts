@@ -1,6 +1,7 @@
 import { MemoryEventLog } from '@millrace/log'
 import { expect, test } from 'vitest'
-import { PipelineUnderTest, track, tracks } from '../testing/pipeline-under-test.ts'
+import { PipelineUnderTest } from '../testing/pipeline-under-test.ts'
+import { track, tracks } from '../testing/test-events.ts'
 
 test.each([1, 3])(
   'messageIds are found on both sides of a chunk, in both streams, %i partitions',

@@ -1,7 +1,8 @@
 import { LaneEvent, REPLAY_STREAM } from '@millrace/delivery'
 import { MemoryEventLog } from '@millrace/log'
 import { expect, test } from 'vitest'
-import { PipelineUnderTest, tracks } from '../testing/pipeline-under-test.ts'
+import { PipelineUnderTest } from '../testing/pipeline-under-test.ts'
+import { tracks } from '../testing/test-events.ts'
 
 test('an event whose room is used while it is noted on disk stays in the log', async () => {
   const options = { log: new MemoryEventLog(), d1: { delivery: { concurrency: 1 } } }

@@ -1,6 +1,7 @@
 import { MemoryEventLog } from '@millrace/log'
 import { expect, test } from 'vitest'
-import { PipelineUnderTest, track } from '../testing/pipeline-under-test.ts'
+import { PipelineUnderTest } from '../testing/pipeline-under-test.ts'
+import { track } from '../testing/test-events.ts'
 
 test('a shard that has read further than a connection begins reads the range again, for its source alone', async () => {
   const { run, sink } = await PipelineUnderTest.withSink(200, { sources: ['s1'], log: new MemoryEventLog() })

@@ -1,8 +1,9 @@
 import { DestinationRegistry } from '@millrace/destinations'
 import type { JsonValue, StoredEvent } from '@millrace/protocol'
 import { expect, test } from 'vitest'
-import { PipelineUnderTest, track } from '../testing/pipeline-under-test.ts'
+import { PipelineUnderTest } from '../testing/pipeline-under-test.ts'
 import { Sink } from '../testing/sink.ts'
+import { track } from '../testing/test-events.ts'
 import { filterReason } from './filters.ts'
 
 const registry = await DestinationRegistry.load()

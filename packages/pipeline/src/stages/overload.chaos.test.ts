@@ -1,7 +1,8 @@
 import { BusyProcessor, canBindProcesses } from '@millrace/transformations/testing/busy-processor'
 import { computing } from '@millrace/transformations/testing/computing'
 import { expect, test } from 'vitest'
-import { PipelineUnderTest, SECOND, track } from '../testing/pipeline-under-test.ts'
+import { PipelineUnderTest, SECOND } from '../testing/pipeline-under-test.ts'
+import { track } from '../testing/test-events.ts'
 
 // A promise of contracts/transformations.md §8 about machines that are busy with other processes.
 

@@ -1,6 +1,7 @@
 import type { TransformationCode } from '@millrace/transformations'
 import { expect, test } from 'vitest'
-import { MINUTE, PipelineUnderTest, START, track } from '../testing/pipeline-under-test.ts'
+import { MINUTE, PipelineUnderTest, START } from '../testing/pipeline-under-test.ts'
+import { track } from '../testing/test-events.ts'
 
 const SECRET = 'canary-4711-secret'
 

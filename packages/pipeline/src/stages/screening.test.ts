@@ -1,8 +1,9 @@
 import { MemoryEventLog } from '@millrace/log'
 import type { ConnectionRules } from '@millrace/protocol'
 import { expect, test } from 'vitest'
-import { HOUR, MINUTE, PipelineUnderTest, SECOND, START, track } from '../testing/pipeline-under-test.ts'
+import { HOUR, MINUTE, PipelineUnderTest, SECOND, START } from '../testing/pipeline-under-test.ts'
 import { RoutesUnderTest } from '../testing/routes-under-test.ts'
+import { track } from '../testing/test-events.ts'
 import { Screening } from './screening.ts'
 
 const NO_DEBUG: ConnectionRules = {

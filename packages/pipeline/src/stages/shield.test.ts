@@ -1,8 +1,9 @@
 import { type DestinationModule, DestinationRegistry } from '@millrace/destinations'
 import { expect, test } from 'vitest'
-import { HOUR, PipelineUnderTest, SECOND, START, track } from '../testing/pipeline-under-test.ts'
+import { HOUR, PipelineUnderTest, SECOND, START } from '../testing/pipeline-under-test.ts'
 import { RoutesUnderTest } from '../testing/routes-under-test.ts'
 import { Sink } from '../testing/sink.ts'
+import { track } from '../testing/test-events.ts'
 
 const webhook = (await DestinationRegistry.load()).find('WEBHOOK')!
 

@@ -1,6 +1,7 @@
 import type { TransformationCode } from '@millrace/transformations'
 import { expect, test } from 'vitest'
-import { MINUTE, PipelineUnderTest, SECOND, track, tracks } from '../testing/pipeline-under-test.ts'
+import { MINUTE, PipelineUnderTest, SECOND } from '../testing/pipeline-under-test.ts'
+import { track, tracks } from '../testing/test-events.ts'
 
 /** A published version. */
 function version(code: string, versionId = 'v1', transformationId = 't1'): TransformationCode {

@@ -1,8 +1,9 @@
 import { type DestinationModule, DestinationRegistry } from '@millrace/destinations'
 import type { JsonObject } from '@millrace/protocol'
 import { expect, test } from 'vitest'
-import { PipelineUnderTest, START, track } from '../testing/pipeline-under-test.ts'
+import { PipelineUnderTest, START } from '../testing/pipeline-under-test.ts'
 import { Sink, type SinkAnswer } from '../testing/sink.ts'
+import { track } from '../testing/test-events.ts'
 
 /*
  * Each type against a sink that answers as its service does: what a body says of the event reaches the type's `classify`,

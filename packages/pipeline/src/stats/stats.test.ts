@@ -1,6 +1,7 @@
 import Fastify from 'fastify'
 import { expect, test } from 'vitest'
-import { HOUR, MINUTE, PipelineUnderTest, SECOND, START, track, tracks } from '../testing/pipeline-under-test.ts'
+import { HOUR, MINUTE, PipelineUnderTest, SECOND, START } from '../testing/pipeline-under-test.ts'
+import { track, tracks } from '../testing/test-events.ts'
 import { Stats } from './stats.ts'
 import { statsRoutes } from './stats-routes.ts'
 import type { Figures } from './stats-step.ts'

@@ -1,32 +1,26 @@
 import { copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { EgressRules, HostNames, OutboundClient, SqliteDeliveryStore } from '@millrace/delivery'
+import { SqliteDeliveryStore } from '@millrace/delivery'
 import { type DestinationModule, DestinationRegistry } from '@millrace/destinations'
 import { type EventLog, type LogWriter, MemoryEventLog, type Offset, type Stream } from '@millrace/log'
-import { ENRICHMENT_RULES, hash53, type JsonObject, messageHash } from '@millrace/protocol'
-import { type Clock, ManualClock, systemClock } from '@millrace/std'
+import { hash53 } from '@millrace/protocol'
+import { ManualClock, systemClock } from '@millrace/std'
 import { DEFAULT_LIMITS, Sandboxes } from '@millrace/transformations'
 import type { ConfiguredConnection, ConfiguredDestination, ConfiguredSource } from '../following/configuration.ts'
 import { DeliveryHost } from '../host/delivery-host.ts'
 import { localShard } from '../host/local-shard.ts'
 import type { Pipeline } from '../pipeline.ts'
 import type { LoggedLine } from '../stages/live-user-code.ts'
+import { type ClientOptions, OpenWork } from './open-work.ts'
 import { Sink } from './sink.ts'
+import { type DestinationChange, destinationOf } from './test-destination.ts'
+import { recordOf } from './test-events.ts'
 
 export const START = Date.parse('2026-03-04T09:00:00.000Z')
 export const SECOND = 1_000
 export const MINUTE = 60 * SECOND
 export const HOUR = 60 * MINUTE
-/** After this real time without a new call, a test that never settles reports what is still running. */
-const RESTLESS_MS = 15_000
-const MAX_WAIT_MS = 1
-
-type ClientOptions = Partial<Omit<ConstructorParameters<typeof OutboundClient>[0], 'clock' | 'rules'>>
-type DestinationChange = Partial<Omit<ConfiguredDestination, 'delivery'>> & {
-  delivery?: Partial<ConfiguredDestination['delivery']>
-}
-
 export interface Setting {
   readonly log?: EventLog & LogWriter
   readonly clock?: ManualClock
@@ -86,12 +80,9 @@ export class PipelineUnderTest implements AsyncDisposable {
   readonly #setting: Setting
   readonly #modules = new Map<string, DestinationModule>()
   readonly #sinks: Sink[] = []
+  readonly #work = new OpenWork()
   #file: string
   #generation = 0
-  #inFlight = 0
-  #sent = 0
-  #pending = 0
-  #wake: () => void = () => {}
   #revision = 1
   #userCode!: Sandboxes
 
@@ -119,7 +110,7 @@ export class PipelineUnderTest implements AsyncDisposable {
   private constructor(setting: Setting) {
     this.#setting = setting
     this.clock = setting.clock ?? new ManualClock(START)
-    this.log = watched(setting.log ?? new MemoryEventLog(), this.#count)
+    this.log = this.#work.watched(setting.log ?? new MemoryEventLog())
     this.#file = path.join(this.folder, 'delivery.db')
     for (const id of setting.sources ?? ['s1'])
       this.sources.set(id, { id, name: id, type: 'cloud', partition: hash53(id) % this.log.partitions })
@@ -274,15 +265,15 @@ export class PipelineUnderTest implements AsyncDisposable {
     const { clock } = this
     const { syncMs = DEFAULT_LIMITS.syncMs, wallMs = DEFAULT_LIMITS.wallMs } = this.#setting
     const limits = { ...DEFAULT_LIMITS, workers: 1, syncMs, wallMs }
-    this.#userCode = watched(new Sandboxes({ limits, fetch: undefined, clock: systemClock, logger }), this.#count)
-    this.store = watched(await SqliteDeliveryStore.open({ file: this.#file, clock, logger }), this.#count)
+    this.#userCode = this.#work.watched(new Sandboxes({ limits, fetch: undefined, clock: systemClock, logger }))
+    this.store = this.#work.watched(await SqliteDeliveryStore.open({ file: this.#file, clock, logger }))
     const { log, store } = this
     const random = this.#setting.random ?? Math.random
     const openShards = localShard({
       ...{ log, store, clock, random, logger },
       findModule: (type) => this.#modules.get(type),
       sourceClass: (type) => type,
-      newClient: (options) => new CountedClient({ ...options, ...this.#setting.client }, clock, this.#countCall),
+      newClient: (options) => this.#work.client({ ...options, ...this.#setting.client }, clock),
       userCode: {
         run: (run) => this.#userCode.run(run),
         credentials: () => this.credentials,
@@ -324,134 +315,13 @@ export class PipelineUnderTest implements AsyncDisposable {
     }
   }
 
-  readonly #countCall = (by: number) => {
-    this.#inFlight += by
-    if (by > 0) this.#sent++
-    else this.#wake()
+  #quiet(): Promise<void> {
+    return this.#work.quiet(
+      () => this.#sinks.reduce((sum, sink) => sum + sink.held, 0),
+      () => this.delivery.jobs.isScanning,
+      async () => {
+        if (this.writes) await this.store.flush()
+      },
+    )
   }
-
-  readonly #count = (by: number) => {
-    this.#pending += by
-    if (by < 0) this.#wake()
-  }
-
-  /** Until a call, a read or a write ends; a scan or a sink tells nothing, so the wait is short. */
-  async #woken(): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>()
-    const timer = setTimeout(resolve, MAX_WAIT_MS)
-    this.#wake = resolve
-    await promise
-    clearTimeout(timer)
-  }
-
-  async #quiet(): Promise<void> {
-    let since = performance.now()
-    let sent = this.#sent
-    let isBusy = false
-    for (let quietTurns = 0; quietTurns < 2; ) {
-      // A thread or a process is at work: a loop without a pause would take the processor from it.
-      if (isBusy) await this.#woken()
-      await new Promise((resolve) => setImmediate(resolve))
-      const held = this.#sinks.reduce((sum, sink) => sum + sink.held, 0)
-      isBusy = this.#inFlight !== held || this.#pending > 0 || this.delivery.jobs.isScanning
-      if (isBusy) {
-        quietTurns = 0
-        if (this.#sent !== sent) {
-          sent = this.#sent
-          since = performance.now()
-        }
-        if (performance.now() - since < RESTLESS_MS) continue
-        throw new Error(
-          `never quiet: ${this.#inFlight} calls, ${held} held, ${this.#pending} reads and writes under way`,
-        )
-      }
-      if (this.writes) await this.store.flush()
-      quietTurns++
-    }
-  }
-}
-
-const names = new HostNames({ clock: systemClock })
-
-class CountedClient extends OutboundClient {
-  readonly #count: (by: number) => void
-
-  constructor(options: ClientOptions, clock: Clock, count: (by: number) => void) {
-    const rules = new EgressRules({ allow: '127.0.0.1', deny: undefined, listenHost: '127.0.0.1' })
-    super({ lookup: names.forDestination(), ...options, rules, clock })
-    this.#count = count
-  }
-
-  override send(...[request, onDone]: Parameters<OutboundClient['send']>) {
-    this.#count(1)
-    return super.send(request, (result) => {
-      this.#count(-1)
-      onDone(result)
-    })
-  }
-}
-
-/** The same object; counts its promises until they settle. */
-function watched<T extends object>(target: T, count: (by: number) => void): T {
-  return new Proxy(target, {
-    get(_, name) {
-      const member: unknown = Reflect.get(target, name, target)
-      if (typeof member === 'object' && member !== null) return watched(member, count)
-      if (typeof member !== 'function') return member
-      return (...args: unknown[]) => {
-        const result: unknown = member.apply(target, args)
-        if (!(result instanceof Promise) || name === 'flush') return result
-        count(1)
-        return result.finally(() => count(-1))
-      }
-    },
-  })
-}
-
-export function destinationOf(id: string, { delivery, ...change }: DestinationChange): ConfiguredDestination {
-  return {
-    id,
-    name: id,
-    workspaceId: 'w1',
-    type: 'WEBHOOK',
-    isEnabled: true,
-    config: {},
-    delivery: {
-      concurrency: 100,
-      ordering: 'strict',
-      throttle: null,
-      keepAnswers: 'failed',
-      onTransformationError: 'dead_letter',
-      ...delivery,
-    },
-    transformations: [],
-    revision: 1,
-    ...change,
-  }
-}
-
-export function recordOf(events: readonly object[], sourceId: string, acceptedAt: number) {
-  const messageIds = events.map((event) => String((event as JsonObject)['messageId']))
-  return {
-    header: {
-      sourceId,
-      route: 'batch' as const,
-      acceptedAt,
-      clientAddress: '192.0.2.1',
-      seed: Buffer.alloc(16, 7),
-      rules: ENRICHMENT_RULES,
-      policySet: 0,
-      messageHashes: Buffer.concat(messageIds.map(messageHash)),
-    },
-    body: Buffer.from(JSON.stringify({ batch: events })),
-  }
-}
-
-/** A track event; blank ids are omitted. */
-export function track(messageId: string, userId = '', more: object = {}) {
-  return { type: 'track', event: 'Seat Reserved', messageId, ...(userId === '' ? {} : { userId }), ...more }
-}
-
-export function tracks(count: number, userId: (n: number) => string = () => '', prefix = 'm'): object[] {
-  return Array.from({ length: count }, (_, n) => track(`${prefix}-${n}`, userId(n)))
 }

@@ -1,6 +1,8 @@
 import Fastify from 'fastify'
 import { deliveryRoutes } from '../http/routes.ts'
-import type { PipelineUnderTest } from './pipeline-under-test.ts'
+import { PipelineUnderTest } from './pipeline-under-test.ts'
+import { Sink } from './sink.ts'
+import { tracks } from './test-events.ts'
 
 /** The routes of deliveries, called with a sufficient role. */
 export class RoutesUnderTest {
@@ -45,4 +47,13 @@ export class RoutesUnderTest {
   async replay(id: string) {
     return (await this.call('GET', `/v2/replays/${id}`)).body.replay
   }
+}
+
+/** A destination `d2` that was added after `count` events, so that a replay can bring them to it. */
+export async function withNewDestination(count: number) {
+  const { run } = await PipelineUnderTest.withSink()
+  await run.send(...tracks(count))
+  const other = run.own(await Sink.start())
+  await run.change('d2', { config: { webhookUrl: other.url } })
+  return { run, other, routes: new RoutesUnderTest(run) }
 }

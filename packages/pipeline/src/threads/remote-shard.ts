@@ -18,7 +18,7 @@ export interface RemoteShardOptions {
   readonly thread: { readonly file: URL; readonly data: object; readonly transfer: readonly Transferable[] }
   /** From 1 on. */
   readonly number: number
-  /** The memory of the limits of all configured destinations. */
+  /** The shared memory that holds the limits of these destinations. */
   readonly limitsOf: (destinationIds: Iterable<string>) => SharedLimits
   readonly live: Pick<LiveView, 'accepted' | 'outcome' | 'skipped'>
   readonly delivered: Pick<DeliveredListeners, 'tell'>
@@ -26,12 +26,12 @@ export interface RemoteShardOptions {
   readonly onLoggedLine: (transformationId: string, line: LoggedLine) => void
   /** The thread could not read the log at an offset. */
   readonly onDamage: (offset: Offset) => void
-  /** The thread ended although nothing stopped it: its events are not delivered any more. */
+  /** The thread ended unexpectedly: its events are no longer delivered. */
   readonly onFault: (error: Error) => void
   readonly logger: Logger
 }
 
-/** A shard in a thread of its own, as the main thread calls it. */
+/** A shard that runs in a thread of its own; the main thread calls it. */
 export class RemoteShard implements Shard {
   readonly partitions: readonly number[]
   readonly number: number
@@ -173,7 +173,7 @@ export class RemoteShard implements Shard {
   }
 
   watch(watched: Watched): void {
-    // A thread that has ended is a fault, which the caller knows.
+    // If the thread has ended, `onFault` has reported it.
     this.#thread.call('watch', watched).catch(() => {})
   }
 

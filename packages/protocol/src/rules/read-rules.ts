@@ -1,5 +1,5 @@
 import { EVENT_TYPES } from '../event.ts'
-import { isJsonObject, type JsonObject, type JsonValue, ownMember } from '../json.ts'
+import { isJsonObject, type JsonObject, type JsonValue, memberPath, ownMember } from '../json.ts'
 import {
   type ConnectionRule,
   type ConnectionRules,
@@ -164,10 +164,6 @@ function oneOf<T extends string>(written: JsonValue | undefined, path: string, a
 function objectOf(written: JsonValue, path: string, known: readonly string[]): JsonObject {
   if (!isJsonObject(written)) throw new RuleFaultError(path, 'must be an object')
   const unknown = Object.keys(written).find((member) => !known.includes(member))
-  if (unknown !== undefined) throw new RuleFaultError(`${path}/${pointerName(unknown)}`, 'is not known')
+  if (unknown !== undefined) throw new RuleFaultError(memberPath(path, unknown), 'is not known')
   return written
-}
-
-function pointerName(member: string): string {
-  return member.replaceAll('~', '~0').replaceAll('/', '~1')
 }

@@ -3,7 +3,7 @@ import type { CatalogLimits } from '../limits.ts'
 import type { CatalogSource } from '../observe/model.ts'
 import type { CatalogQuestion, CatalogStatus } from '../schema-catalog.ts'
 import { type CatalogCalls, CatalogOutcomeUnknownError, CatalogUnavailableError } from '../thread/calls.ts'
-import { removeScratch } from './catalog-file.ts'
+import { removeScratch, snapshotPath } from './catalog-file.ts'
 import { CatalogFollower } from './catalog-follower.ts'
 import type { CopyCalls, CopyThreadData } from './copy-calls.ts'
 import { type CountedLog, streamOf } from './counted-log.ts'
@@ -267,8 +267,4 @@ async function lagEvents(log: CountedLog, uncounted: Uncounted): Promise<number>
     }),
   )
   return counts.reduce((sum, each) => sum + each, 0)
-}
-
-function snapshotPath(file: string): string {
-  return `${file}.snapshot`
 }

@@ -70,3 +70,8 @@ export interface LoadedCatalog {
   /** Whether an earlier version wrote it: then no changes lead from its snapshot to what it is now. */
   readonly isMigrated: boolean
 }
+
+/** Where a snapshot of another process is written before it replaces the file. */
+export function snapshotPath(file: string): string {
+  return `${file}.snapshot`
+}

@@ -1,9 +1,9 @@
 import type { HeldLease, Lease, LeasedWork } from '@millrace/postgres'
 import { type Logger, ThreadCalls } from '@millrace/std'
-import type { CatalogLimits } from '../limits.ts'
+import { type CatalogLimits, GATHER_MS, YOUNG_MB } from '../limits.ts'
 import type { CatalogSource } from '../observe/model.ts'
 import type { SourceStatus } from '../thread/calls.ts'
-import { removeScratch } from './catalog-file.ts'
+import { removeScratch, snapshotPath } from './catalog-file.ts'
 import { CatalogFollower } from './catalog-follower.ts'
 import { Counter, type CounterOptions } from './counter.ts'
 import type { CounterCalls, CounterNotice, CounterThreadData } from './counter-calls.ts'
@@ -14,13 +14,9 @@ import { lagSeconds } from './uncounted.ts'
 /** Wishes and requests are polled; a notification is only a hint. */
 const LOOK_MS = 1_000
 const RETRY_MS = 1_000
-/** Between an append to the log and its reading, so that what comes together is read together. */
-const GATHER_MS = 50
 /** In the last quarter of a lease nothing is begun. */
 const UNRENEWED_MS = 250
 const STANDSTILL_SECONDS = 60
-/** Young objects of the thread: events that are parsed and forgotten. */
-const YOUNG_MB = 8
 
 export interface CatalogHolderOptions
   extends Pick<CounterOptions, 'stored' | 'log' | 'decisions' | 'clock' | 'logger' | 'snapshotAfter'> {
@@ -226,10 +222,6 @@ export class CatalogHolder implements LeasedWork {
 
 function copyPath(file: string): string {
   return `${file}.copy`
-}
-
-function snapshotPath(file: string): string {
-  return `${file}.snapshot`
 }
 
 function tell(notice: CounterNotice, logger: Logger): void {

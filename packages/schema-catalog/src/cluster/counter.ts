@@ -1,6 +1,7 @@
 import { open, rm } from 'node:fs/promises'
 import type { HeldLease } from '@millrace/postgres'
 import type { Clock, Logger, ThreadCalls } from '@millrace/std'
+import { COMMIT_MS, SLICE_BYTES } from '../limits.ts'
 import type { CatalogSource } from '../observe/model.ts'
 import type { CatalogFollower } from './catalog-follower.ts'
 import { type CountedLog, type ReadDecisions, streamOf } from './counted-log.ts'
@@ -8,8 +9,6 @@ import type { CounterCalls, CounterNotice, Removal } from './counter-calls.ts'
 import type { CatalogRemoval, StoredCatalog } from './stored-catalog.ts'
 import { Uncounted } from './uncounted.ts'
 
-const SLICE_BYTES = 512 * 1024
-const COMMIT_MS = 5_000
 /** The size of the changes after which a snapshot is due. */
 const SNAPSHOT_CHANGES = 500
 const SNAPSHOT_BYTES = 256 * 1024 * 1024

@@ -1,4 +1,4 @@
-import { ApiError, closed, Id, oneOf, type RouteDescription, refusals } from '@millrace/openapi'
+import { ApiError, closed, Id, notFound, oneOf, type RouteDescription, refusals } from '@millrace/openapi'
 import type { FastifyPluginAsync } from 'fastify'
 import type { SchemaCatalog } from '../schema-catalog.ts'
 import { CatalogOutcomeUnknownError } from '../thread/calls.ts'
@@ -43,7 +43,7 @@ export function catalogRoutes(catalog: Pick<SchemaCatalog, 'ask' | 'rebuild'>): 
         const { id } = request.params as { id: string }
         const audit = () => request.audit({ action: 'delete', kind: 'catalog', resourceId: id, diff: [] })
         const wasKnown = await catalog.ask('purge', id).catch((error) => refuse(error, audit))
-        if (!wasKnown) throw new ApiError('not_found', `Source with id ${id} not found`)
+        if (!wasKnown) throw notFound('Source', id)
         audit()
         return reply.code(204).send()
       },

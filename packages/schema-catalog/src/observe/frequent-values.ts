@@ -28,7 +28,9 @@ export interface WrittenLook {
 
 /** Where the text of a value ends for people. */
 const SHOWN_LENGTH = 256
-const SLOT_BYTES = 16
+/** Of written counters: what comes before them, and each of them. @see FrequentValues.write */
+export const HEAD_BYTES = 16
+export const SLOT_BYTES = 16
 const LEAST_SLOTS = 8
 /** Lowest bit of the second half of a hash: the text is kept. */
 const HAS_TEXT = 1
@@ -145,7 +147,7 @@ export class FrequentValues {
 
   /** Bytes of `write`. */
   get writtenBytes(): number {
-    return 16 + this.#used * SLOT_BYTES
+    return HEAD_BYTES + this.#used * SLOT_BYTES
   }
 
   /**
@@ -159,7 +161,7 @@ export class FrequentValues {
     target.setFloat64(start, this.reduced, true)
     target.setUint32(start + 8, this.#capacity, true)
     target.setUint32(start + 12, this.#used, true)
-    let at = start + 16
+    let at = start + HEAD_BYTES
     for (const { low, high, count, text } of this.counted()) {
       target.setInt32(at, low, true)
       target.setInt32(at + 4, text === undefined ? high : high | HAS_TEXT, true)
@@ -173,9 +175,9 @@ export class FrequentValues {
   /** What `write` has written at `start`, without making counters of it. */
   static look(source: DataView, start: number): WrittenLook {
     const used = source.getUint32(start + 12, true)
-    const end = start + 16 + used * SLOT_BYTES
+    const end = start + HEAD_BYTES + used * SLOT_BYTES
     let textCount = 0
-    for (let at = start + 20; at < end; at += SLOT_BYTES) textCount += source.getInt32(at, true) & HAS_TEXT
+    for (let at = start + HEAD_BYTES + 4; at < end; at += SLOT_BYTES) textCount += source.getInt32(at, true) & HAS_TEXT
     return { used, textCount, end, bytes: slotsFor(used) * SLOT_BYTES }
   }
 
@@ -184,7 +186,7 @@ export class FrequentValues {
     const used = source.getUint32(start + 12, true)
     const values = new FrequentValues(source.getUint32(start + 8, true), budget, slotsFor(used))
     values.reduced = source.getFloat64(start, true)
-    let at = start + 16
+    let at = start + HEAD_BYTES
     for (let i = 0; i < used; i++) {
       const low = source.getInt32(at, true)
       const flagged = source.getInt32(at + 4, true)

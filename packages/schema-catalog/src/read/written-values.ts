@@ -1,8 +1,5 @@
-import { textKey } from '../observe/frequent-values.ts'
+import { HEAD_BYTES, SLOT_BYTES, textKey } from '../observe/frequent-values.ts'
 import type { WrittenValues } from '../observe/value-table.ts'
-
-const HEAD_BYTES = 16
-const SLOT_BYTES = 16
 
 interface Merged {
   observations: number

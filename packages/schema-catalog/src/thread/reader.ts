@@ -1,12 +1,9 @@
 import type { Clock, Timer } from '@millrace/std'
+import { COMMIT_MS, GATHER_MS, SLICE_BYTES } from '../limits.ts'
 import type { Catalog } from './catalog.ts'
 import type { CatalogLog, CatalogStream } from './catalog-log.ts'
 import type { SharedPlaces } from './shared-places.ts'
 
-const SLICE_BYTES = 512 * 1024
-/** Between a commit to the log and the reading, so that what comes together is read together. */
-const GATHER_MS = 50
-const COMMIT_MS = 5_000
 /** Ingest is busy from so many records a second on. */
 const BUSY_RECORDS = 200
 const RATE_WINDOW_MS = 250

@@ -6,20 +6,19 @@ const PART_MS = USAGE_MS / PARTS
 
 interface Used {
   ms: number
-  /** Of it, processor time in which a run held its process for longer than the others' turns need to be fair. */
+  /** The part of `ms` in which a run held its process for longer than fair turns allow. */
   heldMs: number
 }
 
 /**
- * What the code of each destination has used of its processes within the last minute. The queues in front of the processes
- * are ordered by it, so that code which is used much waits for code which is used little. That is all that short runs
- * need. A long run holds up others whatever the order, since it cannot be interrupted: a destination with more of these
- * than its share runs in the penalty process.
+ * The time that the code of each destination used its processes within the last minute. The queues in front of the processes
+ * are ordered by it: code that used little goes first, which is fair as long as runs are short. A long run cannot be
+ * interrupted and holds up others in any order: a destination with more of these than its share runs in the penalty process.
  */
 export class Usage {
   readonly #clock: Clock
   readonly #capacityMs: number
-  /** Of each part of the minute, by destination; the newest is the last. */
+  /** Use by destination in each part of the minute; the newest part is last. */
   readonly #parts: Map<string, Used>[] = [new Map()]
   readonly #totals = new Map<string, Used>()
   /** On the monotonic clock: when the newest part began. */
@@ -48,7 +47,7 @@ export class Usage {
     return this.#totals.get(key)?.ms ?? 0
   }
 
-  /** Alone, a destination has no share to keep to. */
+  /** A destination that is alone has no share to keep. */
   isOverShare(key: string): boolean {
     this.#forget()
     const heldMs = this.#totals.get(key)?.heldMs ?? 0
@@ -74,7 +73,7 @@ export class Usage {
       const total = this.#totals.get(key)!
       total.ms -= ms
       total.heldMs -= heldMs
-      // Nothing is left of it in any part; sums of fractions may leave a trace.
+      // No part has the destination any more; sums of fractions may leave a rounding error.
       if (!this.#parts.some((each) => each.has(key))) this.#totals.delete(key)
     }
   }

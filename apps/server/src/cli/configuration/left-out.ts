@@ -1,5 +1,5 @@
 import type { ConfigurationPlan } from '@millrace/api-types'
-import { isJsonObject, type JsonObject, type JsonValue, ownMember } from '@millrace/protocol'
+import { isJsonObject, type JsonObject, type JsonValue, memberPath, ownMember } from '@millrace/protocol'
 
 /**
  * The server's document without members that a file omits although they apply: defaults, and write keys. A plan of the
@@ -99,7 +99,7 @@ function withoutUnchanged(
   changed: readonly string[],
 ): JsonObject {
   const entries = Object.entries(pulled).flatMap(([name, value]): [string, JsonValue][] => {
-    const member = `${path}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`
+    const member = memberPath(path, name)
     const own = ownMember(written, name)
     if (own === undefined && !changed.some((each) => isWithin(each, member) || isWithin(member, each))) return []
     if (!isJsonObject(value) || !(own === undefined || isJsonObject(own))) return [[name, value]]

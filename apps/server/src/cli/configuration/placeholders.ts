@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '@millrace/protocol'
+import { isJsonObject, type JsonObject, type JsonValue, memberPath } from '@millrace/protocol'
 import type { CommandIo } from '../command-io.ts'
 
 /** The mask of a secret. */
@@ -76,8 +76,4 @@ function mapTexts(value: JsonValue, map: (text: string, path: string) => string,
   return Object.fromEntries(
     Object.entries(value).map(([name, item]) => [name, mapTexts(item, map, memberPath(path, name))]),
   )
-}
-
-function memberPath(path: string, name: string): string {
-  return `${path}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`
 }

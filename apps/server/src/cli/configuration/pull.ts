@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import type { Configuration, ConfigurationPlan } from '@millrace/api-types'
+import { counted } from '@millrace/wording'
 import { CommandError, type CommandIo } from '../command-io.ts'
 import { json, oneLine, paintFor } from '../paint.ts'
 import { ServerApi, type ServerOptions } from '../server-api.ts'
@@ -40,7 +41,7 @@ export async function pull(options: PullOptions, io: CommandIo): Promise<void> {
   else io.stdout.write(`${paint('green', 'written')}  ${options.file}, from ${whose}\n`)
   for (const name of written) io.stdout.write(`${paint('green', 'written')}  ${oneLine(name)}\n`)
   const masks = JSON.stringify(parseConfigFile(options.file, text).document).split(MASK).length - 1
-  if (masks > 0) io.stdout.write(`${count(masks, 'secret')} shown as "${MASK}": the saved value is kept.\n`)
+  if (masks > 0) io.stdout.write(`${counted(masks, 'secret')} shown as "${MASK}": the saved value is kept.\n`)
 }
 
 /** Members that the file omits stay omitted if the server's value equals what a plan would use. */
@@ -72,8 +73,4 @@ function write(name: string, text: string): void {
   } catch (error) {
     throw new CommandError(`${name} cannot be written: ${(error as Error).message}.`)
   }
-}
-
-function count(n: number, noun: string): string {
-  return `${n.toLocaleString('en-US')} ${noun}${n === 1 ? '' : 's'}`
 }

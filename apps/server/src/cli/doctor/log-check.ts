@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { counted, grouped } from '@millrace/wording'
 import type { Output } from '../command-io.ts'
 import { size } from '../paint.ts'
 import { type Finding, fail, ok, warn } from './finding.ts'
@@ -68,7 +69,7 @@ function* checkRecords(segments: readonly SegmentFiles[], progress: Output): Gen
       `${path}: offsets ${shown}${more} fail their checksums; the segment is set aside when they are read`,
     )
   }
-  if (isAllWell) yield ok('records', `${records.toLocaleString('en-US')} read, every checksum fits`)
+  if (isAllWell) yield ok('records', `${grouped(records)} read, every checksum fits`)
 }
 
 function summary(segments: readonly SegmentFiles[]): string {
@@ -77,7 +78,7 @@ function summary(segments: readonly SegmentFiles[]): string {
   const newest = segments.at(-1)!
   const sizes = segments.map((each) => each.bytes)
   const spread = segments.length === 1 ? '' : ` (${size(Math.min(...sizes))} to ${size(Math.max(...sizes))} each)`
-  const count = segments.length === 1 ? '1 segment' : `${segments.length.toLocaleString('en-US')} segments`
+  const count = counted(segments.length, 'segment')
   return `${count}, ${size(bytes)}${spread}; the oldest starts at offset ${segments[0]!.first}, the newest at ${newest.first}`
 }
 

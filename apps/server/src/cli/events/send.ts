@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Source } from '@millrace/api-types'
+import { grouped } from '@millrace/wording'
 import type { Command } from 'commander'
 import { type CommandContext, remote, withExample } from '../command.ts'
 import { CommandError, type CommandIo, usageError } from '../command-io.ts'
@@ -64,7 +65,7 @@ async function send(
   for (const [i, event] of shown.entries()) {
     say(`  ${paint('bold', eventTitle(event))}  messageId ${oneLine(messageIds[i]!)}`)
   }
-  if (events.length > shown.length) say(`  and ${(events.length - shown.length).toLocaleString('en-US')} more`)
+  if (events.length > shown.length) say(`  and ${grouped(events.length - shown.length)} more`)
   if (messageIds[0] !== undefined) say(`Trace it: ${api.commandLine('trace', messageIds[0])}`)
 }
 

@@ -1,4 +1,5 @@
 import type { TailAccepted, TailOutcome, TailSkipped } from '@millrace/api-types'
+import { grouped } from '@millrace/wording'
 import type { Command } from 'commander'
 import { type CommandContext, remote, withExample } from '../command.ts'
 import { CommandError, type CommandIo } from '../command-io.ts'
@@ -125,7 +126,7 @@ function lineFor(names: ResourceNames, paint: Paint): (event: ServerEvent) => st
       return line('', colour === undefined ? what : paint(colour, what), titles.get(messageId) ?? '', where, messageId)
     }
     const { count } = JSON.parse(data) as TailSkipped
-    const text = `${count.toLocaleString('en-US')} not shown: more than 50 a second. Narrow the filter to see all.`
+    const text = `${grouped(count)} not shown: more than 50 a second. Narrow the filter to see all.`
     return paint('yellow', `${''.padEnd(WIDTHS.time)}  ${text}`)
   }
 }

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonValue, ownMember } from '@millrace/protocol'
+import { isJsonObject, type JsonValue, memberPath, ownMember } from '@millrace/protocol'
 
 /** A difference between result and expectation. */
 export interface Mismatch {
@@ -16,11 +16,7 @@ export interface Mismatch {
 export function mismatches(expected: JsonValue, actual: JsonValue | undefined, path = ''): Mismatch[] {
   if (isJsonObject(expected) && isJsonObject(actual)) {
     return Object.keys(expected).flatMap((name) =>
-      mismatches(
-        expected[name]!,
-        ownMember(actual, name),
-        `${path}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`,
-      ),
+      mismatches(expected[name]!, ownMember(actual, name), memberPath(path, name)),
     )
   }
   if (Array.isArray(expected) && Array.isArray(actual) && expected.length === actual.length) {

@@ -1,5 +1,5 @@
 import type { Replay, StartedReplay } from '@millrace/api-types'
-import { replayOutcome } from '@millrace/wording'
+import { counted, replayOutcome } from '@millrace/wording'
 import type { Command } from 'commander'
 import { type CommandContext, remote, withExample } from '../command.ts'
 import { type CommandIo, EXIT, usageError } from '../command-io.ts'
@@ -7,22 +7,12 @@ import { json, type Paint, paintFor } from '../paint.ts'
 import { askFor, refuseUnlessAnswerable } from '../question.ts'
 import { withIds } from '../resource-options.ts'
 import { ServerApi, type ServerOptions } from '../server-api.ts'
-import { type Counted, counted, followReplay, number } from './follow-replay.ts'
+import { type DeadLetterFilters, FILTER_NAMES, withDeadLetterFilters } from './dead-letter-filters.ts'
+import { asCounted, type Counted, followReplay } from './follow-replay.ts'
 import { atRate, type RateOption, rateOption } from './rate-option.ts'
 
-interface Filters {
-  readonly destination?: string
-  readonly source?: string
-  readonly stage?: string
-  readonly reason?: string
-  readonly user?: string
-  readonly message?: string
-  readonly from?: string
-  readonly to?: string
-}
-
 /** Only a replay has a rate. */
-interface ActionOptions extends Filters, RateOption, ServerOptions {
+interface ActionOptions extends DeadLetterFilters, RateOption, ServerOptions {
   readonly all?: boolean
   readonly dryRun?: boolean
   readonly yes?: boolean
@@ -30,18 +20,6 @@ interface ActionOptions extends Filters, RateOption, ServerOptions {
 }
 
 type Action = 'replay' | 'discard'
-
-/** Names of the filters in the body. */
-const FILTERS: Record<keyof Filters, string> = {
-  destination: 'destinationId',
-  source: 'sourceId',
-  stage: 'stage',
-  reason: 'reason',
-  user: 'userId',
-  message: 'messageId',
-  from: 'from',
-  to: 'to',
-}
 
 /** `millrace dead-letters replay` and `discard`. */
 export function addDeadLetterActions(group: Command, { io, exitWith }: CommandContext): void {
@@ -52,14 +30,7 @@ export function addDeadLetterActions(group: Command, { io, exitWith }: CommandCo
   for (const [action, description] of actions) {
     const command = remote(group.command(`${action} [ids...]`)).description(description)
     withExample(command, `dead-letters ${action} --destination 3uLMicKvWtFGwbwBkUIwtP0l8lu --dry-run`)
-      .option('--destination <destination>', 'only of this destination: its id, key or name')
-      .option('--source <source>', 'only of this source: its id, key or name')
-      .option('--stage <stage>', 'user_transformation, dest_transformation, delivery or internal')
-      .option('--reason <reason>', 'only with this reason')
-      .option('--user <id>', 'only of this userId')
-      .option('--message <id>', 'only of this messageId')
-      .option('--from <time>', 'dead-lettered at or after this time')
-      .option('--to <time>', 'dead-lettered before this time')
+    withDeadLetterFilters(command, false)
       .option('--all', 'all of them')
       .option('--dry-run', 'only count them')
       .option('--yes', 'without a question')
@@ -81,7 +52,7 @@ async function act(action: Action, ids: readonly string[], options: ActionOption
   }
   if (!options.yes) {
     const matched = ids.length > 0 ? ids.length : (await count(action, selection, api, io)).matched
-    await askFor(`${action === 'replay' ? 'Replay' : 'Discard'} ${letters(matched)}?`, options.yes, io)
+    await askFor(`${action === 'replay' ? 'Replay' : 'Discard'} ${counted(matched, 'dead letter')}?`, options.yes, io)
   }
   const [only] = ids
   if (only === undefined || ids.length > 1) {
@@ -94,14 +65,15 @@ async function act(action: Action, ids: readonly string[], options: ActionOption
   }
   await api.send('DELETE', `/v2/dead-letters/${encodeURIComponent(only)}`)
   // The answer of the route has no body.
-  if (!options.json) io.stdout.write(`${paintFor(io.stdout, io.env)('green', 'discarded')}  ${letters(1)}\n`)
+  if (!options.json)
+    io.stdout.write(`${paintFor(io.stdout, io.env)('green', 'discarded')}  ${counted(1, 'dead letter')}\n`)
   return EXIT.done
 }
 
 function selectionOf(ids: readonly string[], options: ActionOptions) {
   const filter: Record<string, string> = options.all ? { state: 'open' } : {}
-  for (const [option, name] of Object.entries(FILTERS)) {
-    const value = options[option as keyof Filters]
+  for (const [option, name] of Object.entries(FILTER_NAMES)) {
+    const value = options[option as keyof DeadLetterFilters]
     if (value !== undefined) filter[name] = value
   }
   return { ...(ids.length > 0 ? { ids } : { filter }), ...atRate(options) }
@@ -109,14 +81,15 @@ function selectionOf(ids: readonly string[], options: ActionOptions) {
 
 function refuseUnlessSelected(ids: readonly string[], options: ActionOptions): void {
   const isFiltered =
-    options.all === true || Object.keys(FILTERS).some((option) => options[option as keyof Filters] !== undefined)
+    options.all === true ||
+    Object.keys(FILTER_NAMES).some((option) => options[option as keyof DeadLetterFilters] !== undefined)
   if (isFiltered === ids.length > 0) {
     throw usageError('Give ids, filters, or --all.', 'millrace dead-letters list')
   }
 }
 
 async function count(action: Action, selection: object, api: ServerApi, io: CommandIo): Promise<Counted> {
-  return counted(await startAndFollow(action, { ...selection, dryRun: true }, api, io), api)
+  return asCounted(await startAndFollow(action, { ...selection, dryRun: true }, api, io), api)
 }
 
 async function startAndFollow(action: Action, body: object, api: ServerApi, io: CommandIo): Promise<Replay> {
@@ -132,11 +105,8 @@ function show(action: Action, replay: Replay, options: ActionOptions, io: Comman
 
 function resultLine(action: Action, replay: Replay, paint: Paint): string {
   const { dryRun, state, matched, deadLettered } = replay
-  if (dryRun) return `${letters(matched ?? 0)} would be ${action === 'replay' ? 'replayed' : 'discarded'}.`
+  if (dryRun)
+    return `${counted(matched ?? 0, 'dead letter')} would be ${action === 'replay' ? 'replayed' : 'discarded'}.`
   const colour = deadLettered > 0 ? 'red' : state === 'done' ? 'green' : 'yellow'
   return paint(colour, replayOutcome(replay))
-}
-
-function letters(n: number): string {
-  return `${number(n)} dead letter${n === 1 ? '' : 's'}`
 }

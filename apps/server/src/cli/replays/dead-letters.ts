@@ -1,4 +1,5 @@
 import type { DeadLetter, DeadLetterWithPayloads, Paging } from '@millrace/api-types'
+import { counted } from '@millrace/wording'
 import type { Command } from 'commander'
 import { type CommandContext, remote, withExample } from '../command.ts'
 import type { CommandIo } from '../command-io.ts'
@@ -8,17 +9,10 @@ import { columns, json, oneLine, paintFor, time } from '../paint.ts'
 import { withIds } from '../resource-options.ts'
 import { ServerApi, type ServerOptions } from '../server-api.ts'
 import { addDeadLetterActions } from './dead-letter-actions.ts'
+import { type DeadLetterFilters, FILTER_NAMES, withDeadLetterFilters } from './dead-letter-filters.ts'
 
-interface DeadLetterFilters {
-  readonly destination?: string
-  readonly source?: string
-  readonly stage?: string
-  readonly reason?: string
+interface ListOptions extends DeadLetterFilters {
   readonly state?: string
-  readonly user?: string
-  readonly message?: string
-  readonly from?: string
-  readonly to?: string
   readonly limit?: string
   readonly cursor?: string
 }
@@ -28,51 +22,35 @@ interface Common extends ServerOptions {
 }
 
 /** Names of the filters in the query. */
-const QUERY: Record<keyof DeadLetterFilters, string> = {
-  destination: 'destinationId',
-  source: 'sourceId',
-  stage: 'stage',
-  reason: 'reason',
-  state: 'state',
-  user: 'userId',
-  message: 'messageId',
-  from: 'from',
-  to: 'to',
-  limit: 'limit',
-  cursor: 'cursor',
-}
+const QUERY = { ...FILTER_NAMES, state: 'state', limit: 'limit', cursor: 'cursor' } satisfies Record<
+  keyof ListOptions,
+  string
+>
 
 /** `millrace dead-letters …` */
 export function addDeadLetters(program: Command, context: CommandContext): void {
   const { io } = context
   const group = program.command('dead-letters').description('events that could not be delivered')
   const list = remote(group.command('list'))
-  withExample(list, 'dead-letters list --destination 3uLMicKvWtFGwbwBkUIwtP0l8lu')
-    .description('list them, newest first')
-    .option('--destination <destination>', 'only of this destination: its id, key or name')
-    .option('--source <source>', 'only of this source: its id, key or name')
-    .option('--stage <stage>', 'user_transformation, dest_transformation, delivery or internal')
-    .option('--reason <reason>', 'only with this reason')
-    .option('--state <state>', 'open (default), replaying, resolved or discarded')
-    .option('--user <id>', 'only of this userId')
-    .option('--message <id>', 'only of this messageId')
-    .option('--from <time>', 'dead-lettered at or after this time')
-    .option('--to <time>', 'dead-lettered before this time')
+  withExample(list, 'dead-letters list --destination 3uLMicKvWtFGwbwBkUIwtP0l8lu').description(
+    'list them, newest first',
+  )
+  withDeadLetterFilters(list, true)
     .option('--limit <n>', 'number to show, 1 to 500 (default 100)')
     .option('--cursor <cursor>', 'position where the previous list ended')
-    .action((options: DeadLetterFilters & Common) => listDeadLetters(options, io))
+    .action((options: ListOptions & Common) => listDeadLetters(options, io))
   withExample(remote(group.command('show <id>')), 'dead-letters show 3EXM1nH9JtMJ06hF5WfzRPot1LW')
     .description('show one with its event, last request and attempts')
     .action((id: string, options: Common) => showDeadLetter(id, options, io))
   addDeadLetterActions(group, context)
 }
 
-async function listDeadLetters(options: DeadLetterFilters & Common, io: CommandIo): Promise<void> {
+async function listDeadLetters(options: ListOptions & Common, io: CommandIo): Promise<void> {
   const api = new ServerApi(options, io)
   const query = new URLSearchParams()
-  const filters: DeadLetterFilters = await withIds(api, options)
+  const filters: ListOptions = await withIds(api, options)
   for (const [filter, name] of Object.entries(QUERY)) {
-    const value = filters[filter as keyof DeadLetterFilters]
+    const value = filters[filter as keyof ListOptions]
     if (value !== undefined) query.set(name, value)
   }
   const path = query.size === 0 ? '/v2/dead-letters' : `/v2/dead-letters?${query}`
@@ -124,7 +102,7 @@ async function showDeadLetter(id: string, options: Common, io: CommandIo): Promi
     ['source', named(letter.sourceId, names)],
     ['destination', named(letter.destinationId, names)],
     ['accepted', `${time(letter.acceptedAt)} UTC`],
-    ['dead', `${time(letter.deadAt)} UTC, after ${count(letter.attempts, 'attempt')}`],
+    ['dead', `${time(letter.deadAt)} UTC, after ${counted(letter.attempts, 'attempt')}`],
     ...(request?.endpoint === undefined
       ? []
       : [
@@ -155,8 +133,4 @@ async function showDeadLetter(id: string, options: Common, io: CommandIo): Promi
 
 function title({ eventType, eventName }: DeadLetter, maxLength = 200): string {
   return oneLine(eventName === null || eventName === '' ? eventType : `${eventType} "${eventName}"`, maxLength)
-}
-
-function count(n: number, noun: string): string {
-  return `${n.toLocaleString('en-US')} ${noun}${n === 1 ? '' : 's'}`
 }

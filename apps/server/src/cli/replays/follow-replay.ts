@@ -1,4 +1,5 @@
 import type { Replay } from '@millrace/api-types'
+import { grouped } from '@millrace/wording'
 import { CommandError, type CommandIo } from '../command-io.ts'
 import type { ServerApi } from '../server-api.ts'
 
@@ -30,7 +31,7 @@ export async function followReplay(id: string, api: ServerApi, { stderr, clock }
 export type Counted = Replay & { readonly matched: number }
 
 /** @throws CommandError if the dry run was cancelled, paused or failed, and so has no number. */
-export function counted(replay: Replay, api: ServerApi): Counted {
+export function asCounted(replay: Replay, api: ServerApi): Counted {
   const { id, state, matched } = replay
   if (state === 'done' && matched !== null) return { ...replay, matched }
   throw new CommandError(
@@ -42,9 +43,5 @@ export function counted(replay: Replay, api: ServerApi): Counted {
 function progress({ state, matched, delivered, filtered, deadLettered, discarded }: Replay): string {
   if (state === 'queued') return 'waiting for other replays'
   if (matched === null) return 'counting'
-  return `${number(delivered + filtered + deadLettered + discarded)} of ${number(matched)}`
-}
-
-export function number(n: number): string {
-  return n.toLocaleString('en-US')
+  return `${grouped(delivered + filtered + deadLettered + discarded)} of ${grouped(matched)}`
 }

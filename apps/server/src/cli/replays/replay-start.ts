@@ -1,4 +1,5 @@
 import type { Replay } from '@millrace/api-types'
+import { counted } from '@millrace/wording'
 import type { Command } from 'commander'
 import { type CommandContext, remote, withExample } from '../command.ts'
 import { type CommandIo, usageError } from '../command-io.ts'
@@ -6,7 +7,7 @@ import { json, oneLine, paintFor } from '../paint.ts'
 import { askFor, refuseUnlessAnswerable } from '../question.ts'
 import { resourceIds } from '../resource-options.ts'
 import { ServerApi, type ServerOptions } from '../server-api.ts'
-import { type Counted, counted, followReplay, number } from './follow-replay.ts'
+import { asCounted, followReplay } from './follow-replay.ts'
 import { atRate, type RateOption, rateOption } from './rate-option.ts'
 
 interface Lists {
@@ -63,12 +64,14 @@ async function startReplay(options: StartOptions, io: CommandIo): Promise<void> 
   ])
   const body = { sourceIds, destinationIds, ...rest }
   if (options.dryRun || !options.yes) {
-    const count = counted(await followReplay((await start({ ...body, dryRun: true }, api)).id, api, io), api)
+    const count = asCounted(await followReplay((await start({ ...body, dryRun: true }, api)).id, api, io), api)
     if (options.dryRun) {
-      io.stdout.write(options.json ? `${json({ replay: count })}\n` : `${events(count)} would be replayed.\n`)
+      io.stdout.write(
+        options.json ? `${json({ replay: count })}\n` : `${counted(count.matched, 'event')} would be replayed.\n`,
+      )
       return
     }
-    await askFor(`Replay ${events(count)}?`, options.yes, io)
+    await askFor(`Replay ${counted(count.matched, 'event')}?`, options.yes, io)
   }
   const replay = await start(body, api)
   if (options.json) {
@@ -95,8 +98,4 @@ function wantedOf(options: StartOptions, { clock }: CommandIo) {
     if (values !== undefined) filter[name] = values
   }
   return { sources: source, destinations: destination, from, to, filter, ...atRate(options) }
-}
-
-function events({ matched }: Counted): string {
-  return `${number(matched)} event${matched === 1 ? '' : 's'}`
 }

@@ -1,5 +1,5 @@
 import type { Paging, Replay } from '@millrace/api-types'
-import { replayOutcome } from '@millrace/wording'
+import { grouped, replayOutcome } from '@millrace/wording'
 import type { Command } from 'commander'
 import { type CommandContext, remote, withExample } from '../command.ts'
 import type { CommandIo } from '../command-io.ts'
@@ -7,7 +7,6 @@ import { named } from '../events/journey.ts'
 import { namesOf } from '../names.ts'
 import { columns, json, oneLine, paintFor, time } from '../paint.ts'
 import { ServerApi, type ServerOptions } from '../server-api.ts'
-import { number } from './follow-replay.ts'
 import { addReplayStart } from './replay-start.ts'
 
 interface Common extends ServerOptions {
@@ -60,10 +59,10 @@ async function listReplays(options: Common & { limit?: string }, io: CommandIo):
       oneLine(each.id),
       whatIsDone(each),
       oneLine(each.state),
-      each.matched === null ? '' : number(each.matched),
-      number(each.delivered),
-      number(each.deadLettered),
-      number(each.discarded),
+      each.matched === null ? '' : grouped(each.matched),
+      grouped(each.delivered),
+      grouped(each.deadLettered),
+      grouped(each.discarded),
       oneLine(each.createdBy, 60),
     ]),
   ])
@@ -79,20 +78,20 @@ async function showReplay(id: string, options: Common, io: CommandIo): Promise<v
   }
   const { replay } = answer
   const names = await namesOf(api)
-  const matched = replay.matched === null ? 'not counted yet' : `${number(replay.matched)} events`
+  const matched = replay.matched === null ? 'not counted yet' : `${grouped(replay.matched)} events`
   const facts = columns([
     ['what', whatIsDone(replay)],
     ...replay.sourceIds.map((source, i) => [i === 0 ? 'from' : '', named(source, names)]),
     ...replay.destinationIds.map((destination, i) => [i === 0 ? 'to' : '', named(destination, names)]),
     ...(replay.from === null ? [] : [['since', `${time(replay.from)} UTC`]]),
     ...(replay.to === null ? [] : [['until', `${time(replay.to)} UTC`]]),
-    ['rate', `${number(replay.rateEventsPerSecond)} a second`],
+    ['rate', `${grouped(replay.rateEventsPerSecond)} a second`],
     ['matched', matched],
-    ['started', number(replay.taken)],
-    ['delivered', number(replay.delivered)],
-    ['filtered', number(replay.filtered)],
-    ['given up', number(replay.deadLettered)],
-    ...(replay.kind === 'discard' ? [['discarded', number(replay.discarded)]] : []),
+    ['started', grouped(replay.taken)],
+    ['delivered', grouped(replay.delivered)],
+    ['filtered', grouped(replay.filtered)],
+    ['given up', grouped(replay.deadLettered)],
+    ...(replay.kind === 'discard' ? [['discarded', grouped(replay.discarded)]] : []),
     ['created', `${time(replay.createdAt)} UTC by ${oneLine(replay.createdBy, 60)}`],
     ...(replay.finishedAt === null ? [] : [['finished', `${time(replay.finishedAt)} UTC`]]),
   ])

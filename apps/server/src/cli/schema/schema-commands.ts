@@ -1,9 +1,9 @@
 import type { EventMetadata, EventModel, EventVersion } from '@millrace/api-types'
+import { grouped } from '@millrace/wording'
 import type { Command } from 'commander'
 import { type CommandContext, remote, withExample } from '../command.ts'
 import { CommandError, type CommandIo } from '../command-io.ts'
 import { columns, json, oneLine, paintFor, time } from '../paint.ts'
-import { number } from '../replays/follow-replay.ts'
 import { AnswerError, ServerApi, type ServerOptions } from '../server-api.ts'
 import { versionDiff } from './version-diff.ts'
 
@@ -62,8 +62,8 @@ async function listModels({ writeKey, limit, ...options }: ModelsOptions, io: Co
       seen(each.LastSeen),
       oneLine(each.EventID),
       title(each),
-      number(each.TotalCount),
-      number(Object.keys(each.Schema).length),
+      grouped(each.TotalCount),
+      grouped(Object.keys(each.Schema).length),
       oneLine(each.WriteKey),
     ]),
   ])
@@ -80,8 +80,8 @@ async function listVersions(eventId: string, options: Common, io: CommandIo): Pr
       oneLine(each.VersionID),
       seen(each.FirstSeen),
       seen(each.LastSeen),
-      number(each.TotalCount),
-      number(Object.keys(each.Schema).length),
+      grouped(each.TotalCount),
+      grouped(Object.keys(each.Schema).length),
     ]),
   ])
 }
@@ -125,12 +125,12 @@ async function showMetadata(id: string, options: Common, io: CommandIo): Promise
   const rows = keys.map(([path, values]) => {
     const shown = values
       .slice(0, SHOWN_VALUES)
-      .map(({ Value, Frequency }) => `${oneLine(Value, 40)} (${number(Frequency)})`)
+      .map(({ Value, Frequency }) => `${oneLine(Value, 40)} (${grouped(Frequency)})`)
     const more = values.length > SHOWN_VALUES ? `, ${values.length - SHOWN_VALUES} more` : ''
     return [oneLine(path, MAX_NAME), `${shown.join(', ')}${more}`]
   })
   print(io, [
-    paint('bold', `${number(TotalCount)} ${TotalCount === 1 ? 'event' : 'events'}`),
+    paint('bold', `${grouped(TotalCount)} ${TotalCount === 1 ? 'event' : 'events'}`),
     '',
     keys.length === 0 ? 'No frequent values.' : 'Frequent values:',
     ...columns(rows).map((line) => `  ${line}`),

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { ClientCertificate, TokenGrant } from '@millrace/protocol'
 
-/** What sending adds to the requests of one configuration. Made once for it: the ids are hashes. */
+/** Credentials that sending adds to the requests of one configuration. Create them once: each id is a hash. */
 export interface OutboundCredentials {
   /** Obtains the access token of the header `authorization`. */
   readonly grant: IdentifiedGrant | undefined
@@ -31,7 +31,7 @@ export function outboundCredentials({
   readonly grant: TokenGrant | undefined
   readonly certificate: ClientCertificate | undefined
   readonly tokenOrigin: string | undefined
-  /** Of requests for tokens. */
+  /** For token requests. */
   readonly userAgent: string
 }): OutboundCredentials | undefined {
   if (grant === undefined && certificate === undefined) return undefined

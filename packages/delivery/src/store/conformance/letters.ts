@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest'
 import type { RequestHistory } from '../../lane/request-history.ts'
-import type { NewLetterJob } from '../job-store.ts'
 import { filteredEntries, type PlainOutcome } from '../outcome-block.ts'
-import { eventAt, laneOf, letter, type MakePlace, NOW, recordedAt, wait, withStore } from './store-place.ts'
+import { eventAt, laneOf, letter, type MakePlace, NOW, recordedAt, replayJob, wait, withStore } from './store-place.ts'
 
 /** Dead letters, and jobs over them and over the log. */
 export function testLetters(makePlace: MakePlace): void {
@@ -265,13 +264,6 @@ export function testLetters(makePlace: MakePlace): void {
       await store.tidy({ finalBefore: NOW + 1, logOldest: [], maxBytes: 1e9 })
       expect(await store.jobs.get('j1')).toBe(undefined)
     }))
-}
-
-function replayJob(id: string): NewLetterJob {
-  return {
-    ...{ id, kind: 'replay', isDryRun: false, ratePerSecond: 10, createdBy: 'u', at: NOW },
-    ...{ selection: { filter: {} }, destinationIds: ['d1'] },
-  }
 }
 
 function attempted(n: number): RequestHistory {

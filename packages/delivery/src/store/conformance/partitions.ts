@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest'
 import { LaneEvent } from '../../lane/lane-event.ts'
 import type { DeliveryStore } from '../delivery-store.ts'
-import type { NewLetterJob } from '../job-store.ts'
-import { letter, type MakePlace, NOW, wait, withStore } from './store-place.ts'
+import { letter, type MakePlace, NOW, replayJob, wait, withStore } from './store-place.ts'
 
 const ALL = [0, 1, 2]
 const PLACES = ALL.flatMap((partition) => [1, 2, 3, 4].map((offset) => ({ partition, offset })))
@@ -41,7 +40,7 @@ export function testPartitions(makePlace: MakePlace): void {
       makePlace,
       async (store) => {
         await giveUp(store)
-        const job = await store.jobs.createOfLetters(jobOf('j1'))
+        const job = await store.jobs.createOfLetters(replayJob('j1'))
         expect(job.parts.map(({ partition }) => partition)).toEqual(ALL)
         const counted = await Promise.all(
           ALL.map((partition) => store.jobs.countLetters({ jobId: 'j1', destinationId: 'd1', partition, after: [] })),
@@ -65,7 +64,7 @@ export function testPartitions(makePlace: MakePlace): void {
       await giveUp(store)
       const { rows } = await store.deadLetters.page({ filter: {}, limit: 99, before: null })
       const ids = rows.flatMap(({ id, offset }) => (offset === 1 || offset === 3 ? [id] : []))
-      await store.jobs.createOfLetters({ ...jobOf('j1'), kind: 'discard', selection: { ids } })
+      await store.jobs.createOfLetters({ ...replayJob('j1'), kind: 'discard', selection: { ids } })
       const discard = (partitions: readonly number[]) =>
         store.jobs.discardLetters({ jobId: 'j1', destinationId: 'd1', partitions, limit: 9, at: NOW })
       expect(await discard([2])).toEqual({ count: 2, isAtEnd: true })
@@ -93,7 +92,7 @@ export function testPartitions(makePlace: MakePlace): void {
         ...{ sourceIds: [], from: 0, to: NOW, types: [], events: [], userIds: [], messageIds: [], outcomes: [] },
         ends: [9, 9, 0],
       }
-      const { kind: _, ...made } = jobOf('j1')
+      const { kind: _, ...made } = replayJob('j1')
       const starts = [3, 9, 0].map((offset) => [offset, 0])
       const { parts } = await store.jobs.createOfLog({ ...made, selection, starts })
       expect(parts.map(({ isAtEnd }) => isAtEnd)).toEqual([false, true, true])
@@ -102,13 +101,13 @@ export function testPartitions(makePlace: MakePlace): void {
   test('a cancelled job opens its dead letters and drops its waits in each partition by its owner', () =>
     withStore(makePlace, async (store) => {
       await giveUp(store)
-      await store.jobs.createOfLetters(jobOf('j1'))
+      await store.jobs.createOfLetters(replayJob('j1'))
       await take(store, ALL, 99)
       const selection = {
         ...{ sourceIds: [], from: 0, to: NOW, types: [], events: [], userIds: [], messageIds: [], outcomes: [] },
         ends: [9, 9, 9],
       }
-      const { kind: _, ...made } = jobOf('j2')
+      const { kind: _, ...made } = replayJob('j2')
       await store.jobs.createOfLog({ ...made, selection, starts: ALL.map(() => [0, 0]) })
       for (const partition of ALL) {
         const part = { jobId: 'j2', destinationId: 'd1', partition, place: [9, 0], isAtEnd: true, filtered: [] }
@@ -126,7 +125,7 @@ export function testPartitions(makePlace: MakePlace): void {
       await store.jobs.reopenForgotten({ partitions: [1] })
       expect([await open(store), await waitsOf(ALL)]).toEqual([placesOf(ALL), []])
 
-      await store.jobs.createOfLetters(jobOf('j3'))
+      await store.jobs.createOfLetters(replayJob('j3'))
       await store.jobs.end({ id: 'j3', to: 'cancelled', at: NOW, partitions: [] })
       const part = { jobId: 'j3', destinationId: 'd1', partitions: ALL, limit: 99, at: NOW }
       expect(await store.jobs.takeLetters(part), 'an owner that does not know it yet').toEqual({
@@ -196,11 +195,4 @@ function placesOf(partitions: readonly number[]): string[] {
 
 function nameOf({ partition, offset }: { readonly partition: number; readonly offset: number }): string {
   return `${partition} ${offset}`
-}
-
-function jobOf(id: string): NewLetterJob {
-  return {
-    ...{ id, kind: 'replay', isDryRun: false, ratePerSecond: 10, createdBy: 'u', at: NOW },
-    ...{ selection: { filter: {} }, destinationIds: ['d1'] },
-  }
 }

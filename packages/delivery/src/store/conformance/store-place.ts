@@ -2,6 +2,7 @@ import { ManualClock } from '@millrace/std'
 import { LaneEvent, type Replayed } from '../../lane/lane-event.ts'
 import type { DeliveryStore } from '../delivery-store.ts'
 import type { DeadLetterWrite, JourneyWrite } from '../flush.ts'
+import type { NewLetterJob } from '../job-store.ts'
 import type { OutcomeWriterOptions } from '../outcome-writer.ts'
 
 export const NOW = Date.parse('2026-03-04T09:00:00.000Z')
@@ -70,5 +71,12 @@ export function letter(offset: number, change: Partial<DeadLetterWrite> = {}): D
     ...{ lastAnswer: null, revision: 1, requests: null },
     event: JSON.stringify({ messageId: `m-${offset}`, userId: `u-${offset}` }),
     ...change,
+  }
+}
+
+export function replayJob(id: string): NewLetterJob {
+  return {
+    ...{ id, kind: 'replay', isDryRun: false, ratePerSecond: 10, createdBy: 'u', at: NOW },
+    ...{ selection: { filter: {} }, destinationIds: ['d1'] },
   }
 }

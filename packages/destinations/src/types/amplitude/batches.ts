@@ -3,14 +3,14 @@ import type { RequestBatches } from '../../definition.ts'
 import { refusedRequests } from '../../requests/refused-requests.ts'
 import type { RequestObject } from '../../requests/request-object.ts'
 
-/** Of Amplitude's events: an order and its products are several. */
+/** Maximum of Amplitude events in a request: an order and its products are several of them. */
 const MAX_EVENTS = 1_000
 const UPLOAD = '/2/httpapi'
 /** Amplitude recommends the batch endpoint for uploads of more events. */
 const MAX_UPLOADED = 10
 
 /**
- * Uploads of several events as one. A refused upload names the events at fault; none of it is stored.
+ * Joins the uploads of several events into one. Amplitude stores nothing of a refused upload and names its invalid events.
  *
  * @see docs/destinations/amplitude.md "Batches"
  */
@@ -47,7 +47,7 @@ function eventsOf({ body }: RequestObject): JsonObject[] {
   return body.JSON['events'] as JsonObject[]
 }
 
-/** Indexes of events as a list, or by the name of the field that is wrong in them. */
+/** Indexes of events: a list, or lists by the name of the invalid field. */
 function indexesIn(byField: JsonValue | undefined): JsonValue[] {
   if (Array.isArray(byField)) return byField
   if (!isJsonObject(byField)) return []

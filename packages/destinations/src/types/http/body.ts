@@ -47,7 +47,7 @@ export function describedBody(
 function jsonBody(value: JsonValue | undefined): Body {
   const contentType = 'application/json'
   if (isJsonObject(value)) {
-    // An empty JSON member is no body at all; one that has lost all its members is still to be sent.
+    // An empty JSON member means no body. An object whose members all had no value is still sent, as `{}`.
     const isEmpty = Object.keys(value).length === 0
     return { body: isEmpty ? { JSON_ARRAY: { batch: '{}' } } : { JSON: value }, contentType }
   }

@@ -1,6 +1,7 @@
 import type { BudgetStore, HeldBytes } from '@millrace/delivery'
 import { expect, test } from 'vitest'
-import { PipelineUnderTest, SECOND, track } from '../../testing/pipeline-under-test.ts'
+import { PipelineUnderTest, SECOND } from '../../testing/pipeline-under-test.ts'
+import { track } from '../../testing/test-events.ts'
 import type { HeldShard } from '../held-shard.ts'
 import { BudgetOrders } from './budget-orders.ts'
 

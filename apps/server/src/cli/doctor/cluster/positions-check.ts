@@ -1,15 +1,16 @@
 import type { StoredPosition } from '@millrace/delivery/postgres'
+import { counted } from '@millrace/wording'
 import { oneLine } from '../../paint.ts'
 import { type Finding, fail, ok } from '../finding.ts'
 
-/** Of the readers with a problem. */
+/** Maximum of readers that a finding names. */
 const MAX_NAMED = 5
 
 export interface PositionFacts {
-  /** Those that hold a source. */
+  /** Shards that have a source. */
   readonly shards: ReadonlySet<number>
   readonly positions: readonly StoredPosition[]
-  /** Of the destinations, by id: most readers are destinations. */
+  /** Names of destinations by id: most readers are destinations. */
   readonly names: ReadonlyMap<string, string>
   /** The number of live partitions; imports follow them. */
   readonly homes: number
@@ -17,9 +18,9 @@ export interface PositionFacts {
   readonly offsets: readonly { readonly first: number; readonly end: number }[]
 }
 
-/** Whether all readers can go on where they are: no record before it was deleted, and none of them is beyond the end. */
+/** Whether every reader can continue: no record after its position was deleted, and the position is not beyond the end. */
 export function* checkPositions({ shards, positions, names, homes, offsets }: PositionFacts): Generator<Finding> {
-  // A partition holds one stream; the position in the other one means nothing.
+  // A partition holds one stream; the position in the other stream has no meaning.
   const read = positions.filter(({ partition, stream }) => {
     return partition < offsets.length && shards.has(partition % homes) && stream === (partition < homes ? 0 : 1)
   })
@@ -43,7 +44,7 @@ export function* checkPositions({ shards, positions, names, homes, offsets }: Po
   else if (farthest.behind === 0) yield ok('positions', 'every reader is at the end of its partitions')
   else {
     const { reader, partition } = farthest.each
-    const records = `${farthest.behind.toLocaleString('en-US')} ${farthest.behind === 1 ? 'record' : 'records'}`
+    const records = counted(farthest.behind, 'record')
     yield ok(
       'positions',
       `all lie within the topics; the farthest, ${nameOf(reader, names)} in partition ${partition}, is ${records} behind`,

@@ -17,9 +17,9 @@ import type {
   SendRemote,
 } from '@millrace/destinations'
 import type { AnswerClass, StoredEvent } from '@millrace/protocol'
+import type { MaskingOf } from '../wired-requests.ts'
 import { type CodeDeps, CodeRequest, endOf } from './remote-request.ts'
 import type { UnitMemory } from './unit-memory.ts'
-import type { MaskingOf } from './wired-requests.ts'
 
 /** A call of the units of one destination, under one configuration. */
 export interface UnitDeps extends CodeDeps {

@@ -8,9 +8,9 @@ import type {
 } from '@millrace/delivery'
 import type { Masking, RemoteBatchOutcome, RemoteCode, RemoteOutcome, SendRemote } from '@millrace/destinations'
 import type { AnswerClass } from '@millrace/protocol'
+import { MAX_AGE_MS } from '../request-joiner.ts'
 import { answerLike, type CodeDeps, CodeRequest, endOf } from './remote-request.ts'
 import type { RemoteUnits, UnitRequest } from './remote-units.ts'
-import { MAX_AGE_MS } from './request-joiner.ts'
 
 /** Of the events of a run; the bodies that their code makes may be larger, and are bounded by the code's runs. */
 const MAX_BYTES = 3_500_000

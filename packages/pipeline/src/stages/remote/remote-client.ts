@@ -8,8 +8,8 @@ import {
 } from '@millrace/delivery'
 import type { RemoteAnswer, RemoteRequest } from '@millrace/destinations'
 import type { Clock } from '@millrace/std'
+import { uncompressed } from '../uncompressed.ts'
 import { CodeRequest } from './remote-request.ts'
-import { uncompressed } from './uncompressed.ts'
 
 /**
  * Sends what a lane gives it. For a run of remote code, that is all requests which the code makes, one after the other or at

@@ -7,8 +7,8 @@ import type { JsonObject } from '@millrace/protocol'
 import { ManualClock } from '@millrace/std'
 import { type FastifyInstance, fastify } from 'fastify'
 import { afterEach, describe, expect, test } from 'vitest'
+import type { TestApiOptions, TestedDestination } from '../test-api-options.ts'
 import { testApiRoutes } from './routes.ts'
-import type { TestApiOptions, TestedDestination } from './test-api-options.ts'
 
 /*
  * What the whole product cannot be brought to show: types that are not built yet, name servers of our own, and time that

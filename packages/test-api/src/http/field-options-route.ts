@@ -3,16 +3,10 @@ import { ApiError, closed, named, type RouteDescription, refusals, Type } from '
 import { remoteFieldOptions } from '@millrace/pipeline'
 import { isJsonObject, type JsonObject } from '@millrace/protocol'
 import type { FastifyPluginAsync } from 'fastify'
+import { maskingOf } from '../shown-report.ts'
+import type { TestApiOptions, TestClient } from '../test-api-options.ts'
 import { type AskedConfigurationOptions, askedConfiguration } from './asked-configuration.ts'
-import { Places } from './places.ts'
-import { maskingOf } from './shown-report.ts'
-import type { TestApiOptions } from './test-api-options.ts'
-import { TimeLimit } from './time-limit.ts'
-
-const PLACE_WAIT_MS = 10_000
-const MAX_WAITING = 100
-const AT_ONCE = 4
-const TIMEOUT_MS = 30_000
+import { TrialCalls } from './trial-calls.ts'
 
 const FIELD_OPTIONS_IN_WORDS: RouteDescription = {
   tag: 'Destinations',
@@ -82,8 +76,7 @@ export interface FieldOptionsOptions
 
 /** POST /v2/destinations/field-options, to be registered below /v2. @see contracts/destination-catalog.md §10 */
 export function fieldOptionsRoute(options: FieldOptionsOptions): FastifyPluginAsync {
-  const { clock } = options
-  const places = new Places({ clock, count: AT_ONCE, waitMs: PLACE_WAIT_MS, waiting: MAX_WAITING })
+  const calls = new TrialCalls(options)
   return async (app) => {
     app.post(
       '/destinations/field-options',
@@ -92,14 +85,11 @@ export function fieldOptionsRoute(options: FieldOptionsOptions): FastifyPluginAs
         const body = request.body as JsonObject
         const asked = askedConfiguration(body, ['action', 'field', 'values', 'page'], options)
         const field = askedField(body)
-        const giveBack = options.isReady() ? await places.take() : undefined
-        if (giveBack === undefined) throw new ApiError('unavailable', 'Service unavailable')
-        request.audit({ action: 'test', kind: 'destination', resourceId: asked.saved?.id ?? null, diff: [] })
-        try {
-          return await fieldOptions(asked, field, request.actor.role === 'admin', options)
-        } finally {
-          giveBack()
-        }
+        const mayCarry = request.actor.role === 'admin'
+        return calls.run(
+          () => request.audit({ action: 'test', kind: 'destination', resourceId: asked.saved?.id ?? null, diff: [] }),
+          (sender, signal) => fieldOptions({ ...asked, mayCarry }, field, { ...options, sender, signal }),
+        )
       },
     )
   }
@@ -109,14 +99,15 @@ interface Asked {
   readonly module: DestinationModule
   readonly config: JsonObject
   readonly saved: { readonly config: JsonObject } | undefined
+  /** Whether saved secrets may be sent to another origin. */
+  readonly mayCarry: boolean
 }
 
 /** @throws ApiError if the field has no choices to be listed. */
 async function fieldOptions(
-  { module, config, saved }: Asked,
+  { module, config, saved, mayCarry }: Asked,
   field: RemoteField,
-  mayCarry: boolean,
-  { newClient, clock, version }: FieldOptionsOptions,
+  call: Pick<FieldOptionsOptions, 'clock' | 'version'> & { sender: TestClient; signal: AbortSignal },
 ) {
   const noChoices = new ApiError('bad_request', `${field.action}.${field.name} has no choices that the service lists`)
   if (module.remote === undefined) throw noChoices
@@ -124,25 +115,19 @@ async function fieldOptions(
   const run = {
     destinationId: 'test',
     config: override.config,
-    userAgent: `Millrace-Test/${version}`,
+    userAgent: `Millrace-Test/${call.version}`,
     isUserAgentAdded: true,
   }
-  const sender = newClient()
-  using limit = new TimeLimit(clock, clock.monotonic(), TIMEOUT_MS)
-  try {
-    const tried = { run, savedConfig: saved?.config ?? override.config }
-    const listed = await remoteFieldOptions(module, tried, field, { sender, signal: limit.signal, clock })
-    if (listed === undefined) throw noChoices
-    const { options, derivedSecrets } = listed
-    const masking = maskingOf(module, saved?.config ?? {}, override, { usedCredentials: [], derivedSecrets }, true)
-    if ('failed' in options) {
-      const { status, text } = options.failed
-      return { choices: [], nextPage: null, error: masking.text(text === '' ? `answered ${status}` : text) }
-    }
-    return { choices: options.choices, nextPage: options.nextPage ?? null, error: null }
-  } finally {
-    await sender.close()
+  const tried = { run, savedConfig: saved?.config ?? override.config }
+  const listed = await remoteFieldOptions(module, tried, field, call)
+  if (listed === undefined) throw noChoices
+  const { options, derivedSecrets } = listed
+  const masking = maskingOf(module, saved?.config ?? {}, override, { usedCredentials: [], derivedSecrets }, true)
+  if ('failed' in options) {
+    const { status, text } = options.failed
+    return { choices: [], nextPage: null, error: masking.text(text === '' ? `answered ${status}` : text) }
   }
+  return { choices: options.choices, nextPage: options.nextPage ?? null, error: null }
 }
 
 /** @throws ApiError */

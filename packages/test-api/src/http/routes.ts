@@ -1,14 +1,14 @@
 import type { IncomingMessage } from 'node:http'
 import { requestId } from '@millrace/std'
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
+import { Places } from '../places.ts'
+import { RunNotes } from '../run-notes.ts'
+import type { TestApiOptions, Tester } from '../test-api-options.ts'
+import { TestRefused } from '../test-refused.ts'
+import { TestRuns } from '../test-runs.ts'
+import { REFUSAL_TEXTS } from '../texts.ts'
 import { definitionJson } from './definition-json.ts'
-import { Places } from './places.ts'
-import { RunNotes } from './run-notes.ts'
 import { IN_WORDS } from './test-api.openapi.ts'
-import type { TestApiOptions, Tester } from './test-api-options.ts'
-import { TestRefused } from './test-refused.ts'
-import { TestRuns } from './test-runs.ts'
-import { REFUSAL_TEXTS } from './texts.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {

@@ -3,20 +3,20 @@ import { ApiError } from '@millrace/openapi'
 import { exchangedCode } from '@millrace/pipeline'
 import { type Authorization, formatTime, type JsonObject } from '@millrace/protocol'
 import type { FastifyPluginAsync } from 'fastify'
-import { askedType } from './asked-configuration.ts'
-import { AUTHORIZATION_IN_WORDS, FINISH_IN_WORDS } from './authorization.openapi.ts'
 import {
   AUTHORIZATION_VALID_MS,
   beginAuthorization,
   LocalAuthorizations,
   type PendingAuthorization,
   type PendingAuthorizations,
-} from './authorizations.ts'
+} from '../authorizations.ts'
+import { secretsInUse } from '../shown-report.ts'
+import { TimeLimit } from '../time-limit.ts'
+import { askedType } from './asked-configuration.ts'
+import { AUTHORIZATION_IN_WORDS, FINISH_IN_WORDS } from './authorization.openapi.ts'
 import type { FieldOptionsOptions } from './field-options-route.ts'
-import { secretsInUse } from './shown-report.ts'
-import { TimeLimit } from './time-limit.ts'
+import { TRIAL_TIMEOUT_MS } from './trial-calls.ts'
 
-const TIMEOUT_MS = 30_000
 /** Page of the dashboard to which services send people back. */
 const RETURN_PATH = '/ui/oauth'
 
@@ -129,7 +129,7 @@ async function exchanged(
   const client = { ...authorization, clientAuth: 'post' } as const
   const userAgent = `Millrace/${version}`
   const sender = newClient()
-  using limit = new TimeLimit(clock, clock.monotonic(), TIMEOUT_MS)
+  using limit = new TimeLimit(clock, clock.monotonic(), TRIAL_TIMEOUT_MS)
   try {
     const brought = { code, redirectUri, verifier }
     const issued = await exchangedCode(client, brought, { tokenOrigin, userAgent }, { sender, signal: limit.signal })

@@ -1,18 +1,13 @@
 import type { DestinationRegistry } from '@millrace/destinations'
-import { ApiError, closed, named, oneOf, type RouteDescription, refusals, Type } from '@millrace/openapi'
+import { closed, named, oneOf, type RouteDescription, refusals, Type } from '@millrace/openapi'
 import type { JsonObject } from '@millrace/protocol'
 import type { FastifyPluginAsync } from 'fastify'
+import { NOTHING_TESTED, testConnection } from '../connection-test.ts'
+import type { TestApiOptions } from '../test-api-options.ts'
 import { askedConfiguration } from './asked-configuration.ts'
-import { NOTHING_TESTED, testConnection } from './connection-test.ts'
-import { Places } from './places.ts'
-import type { TestApiOptions } from './test-api-options.ts'
-import { TimeLimit } from './time-limit.ts'
+import { TrialCalls } from './trial-calls.ts'
 
 const DESTINATION_ID = '3uLMicKvWtFGwbwBkUIwtP0l8lu'
-const PLACE_WAIT_MS = 10_000
-const MAX_WAITING = 100
-const AT_ONCE = 4
-const TIMEOUT_MS = 30_000
 
 const CONNECTION_TEST_IN_WORDS: RouteDescription = {
   tag: 'Destinations',
@@ -80,25 +75,18 @@ export interface ConnectionTestOptions
 /** POST /v2/destinations/test-connection, to be registered below /v2. @see contracts/dashboard.md §4 N6 */
 export function connectionTestRoute(options: ConnectionTestOptions): FastifyPluginAsync {
   const { clock, version } = options
-  const places = new Places({ clock, count: AT_ONCE, waitMs: PLACE_WAIT_MS, waiting: MAX_WAITING })
+  const calls = new TrialCalls(options)
   return async (app) => {
     app.post(
       '/destinations/test-connection',
       { config: { audited: { action: 'test', kind: 'destination' }, describe: CONNECTION_TEST_IN_WORDS } },
       async (request) => {
         const asked = askedConfiguration(request.body as JsonObject, [], options)
-        const giveBack = options.isReady() ? await places.take() : undefined
-        if (giveBack === undefined) throw new ApiError('unavailable', 'Service unavailable')
-        request.audit({ action: 'test', kind: 'destination', resourceId: asked.saved?.id ?? null, diff: [] })
-        const sender = options.newClient()
-        using limit = new TimeLimit(clock, clock.monotonic(), TIMEOUT_MS)
-        try {
-          const mayCarry = request.actor.role === 'admin'
-          return await testConnection({ ...asked, mayCarry }, { sender, signal: limit.signal, clock, version })
-        } finally {
-          giveBack()
-          await sender.close()
-        }
+        const mayCarry = request.actor.role === 'admin'
+        return calls.run(
+          () => request.audit({ action: 'test', kind: 'destination', resourceId: asked.saved?.id ?? null, diff: [] }),
+          (sender, signal) => testConnection({ ...asked, mayCarry }, { sender, signal, clock, version }),
+        )
       },
     )
   }

@@ -1,7 +1,7 @@
 import type { DestinationRegistry } from '@millrace/destinations'
-import { ApiError } from '@millrace/openapi'
+import { ApiError, notFound } from '@millrace/openapi'
 import { isJsonObject, type JsonObject } from '@millrace/protocol'
-import type { TestApiOptions } from './test-api-options.ts'
+import type { TestApiOptions } from '../test-api-options.ts'
 
 export interface AskedConfigurationOptions extends Pick<TestApiOptions, 'configuration'> {
   readonly destinationTypes: Pick<DestinationRegistry, 'find' | 'names' | 'faultsIn'>
@@ -41,8 +41,6 @@ export function askedType(
   if (unknown !== undefined) throw new ApiError('bad_request', `Unknown member: ${unknown}`)
   const isNew = destinationId === undefined || destinationId === null
   const saved = isNew ? undefined : configuration().destinations.get(String(destinationId))
-  if (!isNew && saved?.type !== type) {
-    throw new ApiError('not_found', `Destination with id ${destinationId} not found`)
-  }
+  if (!isNew && saved?.type !== type) throw notFound('Destination', String(destinationId))
   return { module, config, saved }
 }

@@ -9,7 +9,7 @@ import {
   type RemoteRun,
   type SendRemote,
 } from '@millrace/destinations'
-import type { MaskingOf } from './wired-requests.ts'
+import type { MaskingOf } from '../wired-requests.ts'
 
 /** What the runs of one destination need, under one configuration. */
 export interface CodeDeps {

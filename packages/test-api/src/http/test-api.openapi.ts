@@ -1,9 +1,9 @@
 import { type AnswerDescription, closed, Id, named, oneOf, type RouteDescription, Time, Type } from '@millrace/openapi'
 import { REQUEST_OBJECT } from '@millrace/pipeline'
+import { EXTRA_WORDS } from '../extras.ts'
+import { MESSAGE_TYPES } from '../test-request.ts'
+import { REFUSAL_TEXTS, STAGE_TEXTS } from '../texts.ts'
 import { EXAMPLES } from './examples.openapi.ts'
-import { EXTRA_WORDS } from './extras.ts'
-import { MESSAGE_TYPES } from './test-request.ts'
-import { REFUSAL_TEXTS, STAGE_TEXTS } from './texts.ts'
 
 type Answers = RouteDescription['answers']
 

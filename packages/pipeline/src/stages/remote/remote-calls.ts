@@ -9,10 +9,10 @@ import type {
 import { Masking, secretValues } from '@millrace/destinations'
 import type { JsonObject, StoredEvent } from '@millrace/protocol'
 import type { Clock } from '@millrace/std'
+import { type Sender, sendOnce } from '../send-once.ts'
 import { RemoteClient } from './remote-client.ts'
 import { originsOf } from './remote-origins.ts'
 import { UnitRequest } from './remote-units.ts'
-import { type Sender, sendOnce } from './send-once.ts'
 import { UnitMemory } from './unit-memory.ts'
 
 interface RemoteCallDeps {
