@@ -10,6 +10,7 @@ import { MILLRACE } from './people/author.ts'
 import { confirmOwnerTokenPrinted, ensureOwner, newOwnerToken, type Owner, type OwnerSettings } from './people/owner.ts'
 import { Sessions } from './people/sessions.ts'
 import { Users } from './people/users.ts'
+import { unavailable } from './refusals.ts'
 import { Connections } from './resources/connections.ts'
 import { Credentials } from './resources/credentials.ts'
 import type { DestinationTypes } from './resources/destination-types.ts'
@@ -190,13 +191,24 @@ export class ControlPlane implements AsyncDisposable {
   }
 
   /**
-   * Identifies the author of a request. The answer is delayed if the address has failed often.
+   * Identifies the author of a request. The answer is delayed if the address has failed often. After a change that may be stored,
+   * it reads the state first: a request must not see it without the change, and the next one with it.
    *
    * @param headers of the request.
    * @param address of the client, as limits count it: `limitAddress`.
    * @param requestId of the answer, if it has one.
+   * @throws ApiError 503 while it is unknown whether the last change is stored.
    */
-  authenticate(headers: RequestHeaders, address: string, requestId: string | null = null): Promise<Actor | undefined> {
+  async authenticate(
+    headers: RequestHeaders,
+    address: string,
+    requestId: string | null = null,
+  ): Promise<Actor | undefined> {
+    if (this.#workspace.isInDoubt) {
+      await this.catchUp().catch((error: unknown) => {
+        throw unavailable(error)
+      })
+    }
     return this.#authentication.authenticate(claimOf(headers, this.options.serverName), address, requestId)
   }
 

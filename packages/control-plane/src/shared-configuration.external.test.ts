@@ -57,6 +57,23 @@ test('a removed token is refused, and a lower role applies, in other processes',
   expect(following.plane.snapshot(), 'accounts do not replace the configuration').toBe(snapshot)
 })
 
+test('a process that starts again with a replaced owner token does not bring it back', async () => {
+  const [old, next] = ['old-token-of-the-owner-012345', 'next-token-of-the-owner-012345']
+  await using own = TestSchema.on(server, 'owner').pool()
+  await migrate(own, [controlSchema])
+  const start = async (token: string) => {
+    const store = postgresControlStore(own, silent)
+    await using plane = await TestPlane.open({ clock: systemClock, store }, { owner: null })
+    const { isReplaced } = await plane.plane.ensureOwner({ token })
+    const status = async (of: string) => (await plane.send('GET', '/v2/me', { token: of })).status
+    return [isReplaced, await status(old), await status(next)]
+  }
+  expect(await start(old)).toEqual([undefined, 200, 401])
+  expect(await start(next)).toEqual([undefined, 401, 200])
+  expect(await start(old)).toEqual([true, 401, 200])
+  expect(await start(next)).toEqual([undefined, 401, 200])
+})
+
 test('what one process has made, another one changes and connects at once', async () => {
   await using making = await openPlane()
   await using changing = await openPlane(silent)

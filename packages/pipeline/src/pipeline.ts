@@ -70,7 +70,10 @@ export class Pipeline implements Shard {
     const ends = Array.from({ length: log.partitions }, (_, partition) => log.end(partition))
     const onReadError = (error: Error) => logger.error({ cause: error.message }, 'the log cannot be read')
     const handOut = (partition: number, records: readonly StoredRecord[]) => this.#handOut(partition, records)
-    this.#tail = new Tail(log, partitions, clock, ends, handOut, onReadError)
+    const onGap = (partition: number) => {
+      for (const { feed } of this.#deliveries.byId.values()) feed.leaveTail(partition)
+    }
+    this.#tail = new Tail(log, partitions, clock, ends, handOut, onGap, onReadError)
     const takeBackfill = (partition: number, records: readonly StoredRecord[]) => this.#takeBackfill(partition, records)
     this.#backfillTail = new BackfillTail(log, partitions, clock, ends, takeBackfill, onReadError)
     this.#deps = this.#newDeps(new ConfiguredSources(() => this.#configuration, options.sourceClass))

@@ -6,6 +6,8 @@ interface Asked {
 }
 
 const IN_DOUBT_MS = 10_000
+/** The longest lease. */
+const MAX_IN_DOUBT_MS = 60_000
 const ASK_AGAIN_MS = 250
 /** A statement waited too long for a lock. */
 const LOCK_NOT_AVAILABLE = '55P03'
@@ -42,11 +44,18 @@ export async function dropOldTokens(queries: Queries): Promise<void> {
  * Whether a transaction took effect whose commit had no answer. Inserts its token: that waits for the end of the
  * transaction, and only one of the two can have it.
  *
- * @throws cause if Postgres does not tell within 10 s.
+ * @param mayWait whether the caller can wait longer than 10 s, up to 60 s.
+ * @throws PostgresUnavailableError with `isInDoubt` if Postgres does not tell in time.
  */
-export async function isCommitted(pool: Asked, token: string, cause: PostgresUnavailableError): Promise<boolean> {
-  const deadline = performance.now() + IN_DOUBT_MS
-  while (performance.now() < deadline) {
+export async function isCommitted(
+  pool: Asked,
+  token: string,
+  cause: PostgresUnavailableError,
+  mayWait: () => boolean,
+): Promise<boolean> {
+  const begunAt = performance.now()
+  const waitedMs = () => performance.now() - begunAt
+  while (waitedMs() < IN_DOUBT_MS || (waitedMs() < MAX_IN_DOUBT_MS && mayWait())) {
     try {
       const [row] = await pool.query<{ isLost: boolean }>(ASK, [token])
       return !row!.isLost
@@ -56,7 +65,7 @@ export async function isCommitted(pool: Asked, token: string, cause: PostgresUna
     }
     await delay(ASK_AGAIN_MS)
   }
-  throw cause
+  throw new PostgresUnavailableError(cause.cause, { isInDoubt: true })
 }
 
 const ASK = `

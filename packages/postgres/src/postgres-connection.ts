@@ -71,9 +71,12 @@ export class PostgresConnection implements Queries {
 export class PostgresUnavailableError extends Error {
   override readonly name = 'PostgresUnavailableError'
   readonly code = 'postgres_unavailable'
+  /** From `PostgresPool.write`: it is unknown whether the transaction took effect. Else nothing was written. */
+  readonly isInDoubt: boolean
 
-  constructor(cause: unknown) {
+  constructor(cause: unknown, { isInDoubt = false } = {}) {
     super(`Postgres does not answer: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
+    this.isInDoubt = isInDoubt
   }
 }
 

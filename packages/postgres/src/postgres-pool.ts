@@ -107,10 +107,10 @@ export class PostgresPool implements AsyncDisposable {
    * As `transaction`, but the outcome is known: if the connection breaks during the commit, another connection asks for it.
    * The schema is one of `migrate`.
    *
-   * @throws PostgresUnavailableError if Postgres does not answer: then nothing was written, unless it stays away for so
-   *   long that this cannot be known.
+   * @param mayWait whether the caller can wait for the outcome longer than 10 s, up to 60 s. Default: it cannot.
+   * @throws PostgresUnavailableError if Postgres does not answer: then nothing was written, unless `isInDoubt`.
    */
-  async write<T>(work: (queries: Queries) => Promise<T>): Promise<T> {
+  async write<T>(work: (queries: Queries) => Promise<T>, mayWait: () => boolean = () => false): Promise<T> {
     const token = crypto.randomUUID()
     let finished: { readonly result: T } | undefined
     try {
@@ -123,7 +123,7 @@ export class PostgresPool implements AsyncDisposable {
       })
     } catch (error) {
       if (finished === undefined || !(error instanceof PostgresUnavailableError)) throw error
-      if (!(await isCommitted(this, token, error))) throw error
+      if (!(await isCommitted(this, token, error, mayWait))) throw error
       return finished.result
     }
   }

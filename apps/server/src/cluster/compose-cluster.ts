@@ -157,7 +157,9 @@ export async function composeCluster(options: ComposeClusterOptions): Promise<Cl
   const mounted = opened.use(await mount({ ...shared, parts, roles, hasDashboard }))
   // Only here: another process that still has an earlier token must not make it valid again.
   if (roles.has('control')) {
-    await controlPlane.ensureOwner({ email: settings.ownerEmail, token: settings.ownerToken })
+    const owner = await controlPlane.ensureOwner({ email: settings.ownerEmail, token: settings.ownerToken })
+    if (owner.isReplaced)
+      logger.warn({}, 'MILLRACE_OWNER_TOKEN was replaced by another process and is not valid any more: set the new one')
   }
   front.serve(mounted.handler)
   const running = opened.move()

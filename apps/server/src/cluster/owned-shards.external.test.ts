@@ -1,3 +1,5 @@
+import { deleteRecords } from '@millrace/log/testing/delete-records'
+import { brokerOfRun } from '@millrace/log/testing/test-run'
 import type { ShardLease } from '@millrace/pipeline/cluster'
 import { systemClock } from '@millrace/std'
 import { expect, test } from 'vitest'
@@ -151,6 +153,24 @@ test.each([
   write.resolve()
   await begun
   expect(owned.epochOf(0)).toBe(again.epoch)
+})
+
+test('what a topic deleted while its shard had no owner is counted as expired once, however often the shard is claimed', async () => {
+  await using engines = await EnginesUnderTest.start('cut')
+  await using shards = await ShardsUnderTest.start(engines)
+  const first = await startWithEvents(shards)
+  await shards.store.places.write({ reader: 'kept-records', partition: 0, offset: 0 })
+  await shards.owned.stop(first)
+  await accept(shards.log, 0, 1)
+  const end = await accept(shards.log, 0, 1)
+  const { addresses: brokers } = await brokerOfRun()
+  const topic = `${engines.prefix}.live`
+  await deleteRecords({ brokers }, systemClock, { topic, index: 0, before: end })
+  for (let claim = 0; claim < 3; claim++) {
+    const lease = await shards.start()
+    lease.lose()
+  }
+  expect(await shards.store.backlog.byDestination()).toMatchObject([{ destinationId: 'd1', expired: 2 }])
 })
 
 /** Begins the first shard, and delivers three events. */

@@ -32,7 +32,9 @@ const ALWAYS: Answers = {
     'RateLimit-Remaining': count,
     'RateLimit-Reset': count,
   }),
-  ...refusals({ 503: ['Service unavailable'] }),
+  ...refusals({
+    503: ['Service unavailable', 'Service unavailable: the change may be stored, read before you repeat it'],
+  }),
 }
 const FORBIDDEN = refusals({ 403: ['Forbidden'] })
 const WITH_BODY = refusals({

@@ -9,6 +9,7 @@ import { MILLRACE } from './author.ts'
 import { isEmail } from './email.ts'
 
 const DEFAULT_EMAIL = 'owner@localhost'
+const MAX_REPLACED = 100
 
 /** The owner's settings in the environment. */
 export interface OwnerSettings {
@@ -27,6 +28,8 @@ interface NamedOwner {
   readonly email: string
   /** A generated token that must be printed once, and then confirmed. */
   readonly tokenToPrint: string | undefined
+  /** The given token was replaced by another process of the cluster: it stays invalid. */
+  readonly isReplaced?: true
 }
 
 /** A setting that stops the start; the message contains the variable's name, never its value. */
@@ -62,6 +65,10 @@ export async function ensureOwner(workspace: Workspace, settings: OwnerSettings)
     // Compared with the earlier setting, not with the valid tokens: a revoked token stays revoked.
     if (ownership.given?.digest === tokenDigest(settings.token)) {
       return nothing({ email: user?.email ?? DEFAULT_EMAIL, tokenToPrint: undefined })
+    }
+    // A process that still has the setting of before, and starts again, must not undo the change.
+    if (workspace.isShared && ownership.replaced?.includes(tokenDigest(settings.token))) {
+      return nothing({ email: user?.email ?? DEFAULT_EMAIL, tokenToPrint: undefined, isReplaced: true })
     }
     const owner = user ?? newOwner(workspace, settings, moment)
     if (owner !== accounts.users.get(owner.id)) changes.push({ kind: 'user', id: owner.id, value: owner })
@@ -124,11 +131,14 @@ function newOwner(workspace: Workspace, { email = DEFAULT_EMAIL }: OwnerSettings
   return { id: workspace.newId(at), email, role: 'admin', createdAt: at, updatedAt: at }
 }
 
-function given(workspace: Workspace, owner: User, token: string, { accounts, at }: ChangeBase): Change[] {
+function given(workspace: Workspace, owner: User, token: string, moment: ChangeBase): Change[] {
+  const { accounts, at, ownership: before } = moment
   const { accessToken } = newAccessToken(workspace, ownerToken(owner), at, token)
+  const replaced = [...(before?.given ? [before.given.digest] : []), ...(before?.replaced ?? [])]
   const ownership: Ownership = {
     userId: owner.id,
     given: { digest: accessToken.digest, tokenId: accessToken.id },
+    replaced: replaced.slice(0, MAX_REPLACED),
     unprintedTokenId: null,
   }
   const namesake = accounts.tokenByDigest(accessToken.digest)

@@ -126,6 +126,16 @@ export class StaleStateError extends Error {
   }
 }
 
+/** The database went away during a commit: it is unknown whether the change is stored. */
+export class CommitInDoubtError extends Error {
+  override readonly name = 'CommitInDoubtError'
+  readonly code = 'commit_in_doubt'
+
+  constructor(cause: unknown) {
+    super('it is unknown whether the change is stored', { cause })
+  }
+}
+
 /** The data was written with another secret key; nothing was changed. */
 export class WrongSecretKeyError extends Error {
   override readonly name = 'WrongSecretKeyError'

@@ -29,7 +29,7 @@ export interface ControlDatabase {
   readonly isShared: boolean
   /** Runs work in a transaction whose reads all see the same state. */
   reading<T>(work: (db: Kysely<Tables>) => Promise<T>): Promise<T>
-  /** Runs work in a transaction. If this throws, nothing changed; while the database stays unreachable, that is unknown. */
+  /** Runs work in a transaction. If this throws, nothing changed, unless it is a CommitInDoubtError. */
   writing<T>(work: (db: Kysely<Tables>) => Promise<T>): Promise<T>
   /** As `writing`; meanwhile no other process creates the workspace. */
   creating<T>(work: (db: Kysely<Tables>) => Promise<T>): Promise<T>

@@ -1,6 +1,12 @@
-import { notificationOf, type PostgresNotifications, type PostgresPool, type SchemaPart } from '@millrace/postgres'
+import {
+  notificationOf,
+  type PostgresNotifications,
+  type PostgresPool,
+  PostgresUnavailableError,
+  type SchemaPart,
+} from '@millrace/postgres'
 import { sql } from 'kysely'
-import type { ControlStoreOpener } from './control-store.ts'
+import { CommitInDoubtError, type ControlStoreOpener } from './control-store.ts'
 import { type ControlDatabase, KyselyControlStore } from './kysely-control-store.ts'
 import { kyselyIn, kyselyOn } from './postgres-dialect.ts'
 import { MIGRATIONS, type Tables } from './tables.ts'
@@ -61,7 +67,12 @@ function sharedDatabase(pool: PostgresPool, notifications: Hints): ControlDataba
     where: `the Postgres schema ${schema}`,
     isShared: true,
     reading: (work) => db.transaction().setIsolationLevel('repeatable read').setAccessMode('read only').execute(work),
-    writing: (work) => pool.write((queries) => work(kyselyIn(queries))),
+    writing: (work) =>
+      pool
+        .write((queries) => work(kyselyIn(queries)))
+        .catch((error: unknown) => {
+          throw error instanceof PostgresUnavailableError && error.isInDoubt ? new CommitInDoubtError(error) : error
+        }),
     creating: (work) =>
       pool.write(async (queries) => {
         await queries.run('LOCK TABLE workspace IN SHARE ROW EXCLUSIVE MODE')

@@ -12,6 +12,8 @@ export interface Ownership {
   readonly userId: string
   /** SHA-256 of the last token from the setting, as hex, and the access token created from it. */
   readonly given: { readonly digest: string; readonly tokenId: string } | null
+  /** Digests of earlier tokens from the setting, the last one first. Absent until one was replaced. */
+  readonly replaced?: readonly string[]
   /** A generated token that was not printed yet. */
   readonly unprintedTokenId: string | null
 }

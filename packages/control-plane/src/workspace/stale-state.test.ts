@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { expect, test } from 'vitest'
+import { CommitInDoubtError } from '../store/control-store.ts'
 import { sqliteControlStore } from '../store/sqlite-control-store.ts'
 import { TestPlane } from '../testing/test-plane.ts'
 
@@ -21,6 +22,41 @@ test('a change that finds another state on disk takes that over, is decided anew
   await plane.ok('DELETE', `/v2/sources/${other.id}`)
   await plane.reopen()
   expect((await plane.ok('GET', '/v2/sources')).sources).toHaveLength(1)
+})
+
+test('after a commit whose outcome is unknown, the next read shows whether the change is stored', async () => {
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'millrace-doubt-'))
+  let fault: 'lost' | 'stored' | 'away' | undefined
+  await using plane = await TestPlane.open({
+    store: async (secrets, newWorkspace) => {
+      const store = await sqliteControlStore(join(folder.path, 'control.db'))(secrets, newWorkspace)
+      Object.defineProperty(store, 'isShared', { value: true })
+      const commit = store.commit.bind(store)
+      store.commit = async (...change) => {
+        if (fault === 'lost') throw new CommitInDoubtError('no answer')
+        const version = await commit(...change)
+        if (fault === 'stored') throw new CommitInDoubtError('no answer')
+        return version
+      }
+      const version = store.version.bind(store)
+      store.version = () => (fault === 'away' ? Promise.reject(new Error('away')) : version())
+      return store
+    },
+  })
+  const make = (name: string) => plane.send('POST', '/v2/sources', { body: { name, type: 'HTTP' } })
+  const names = async () => (await plane.ok('GET', '/v2/sources')).sources.map(({ name }: { name: string }) => name)
+  const error = 'Service unavailable: the change may be stored, read before you repeat it'
+  for (const [kind, found] of [
+    ['stored', ['A']],
+    ['lost', ['A']],
+  ] as const) {
+    fault = kind
+    expect(await make('A')).toMatchObject({ status: 503, body: { error } })
+    fault = 'away'
+    expect((await plane.send('GET', '/v2/sources')).status).toBe(503)
+    fault = undefined
+    expect(await names()).toEqual(found)
+  }
 })
 
 test.each([

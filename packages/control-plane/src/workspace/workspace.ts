@@ -3,9 +3,10 @@ import type { Clock, Logger } from '@millrace/std'
 import type { AuditEntry, Audited } from '../audit/audit-entry.ts'
 import { type Accounts, buildAccounts } from '../people/accounts.ts'
 import type { Author } from '../people/author.ts'
-import { unauthorized, unavailable } from '../refusals.ts'
+import { inDoubt, unauthorized, unavailable } from '../refusals.ts'
 import type { Credential } from '../resources/credential.ts'
 import {
+  CommitInDoubtError,
   type ControlStore,
   isSameVersion,
   StaleStateError,
@@ -72,6 +73,7 @@ export class Workspace {
   #version: StoredVersion
   #latest: number
   #last: Promise<unknown> = Promise.resolve()
+  #isInDoubt = false
   #waiting = 0
 
   private constructor(options: WorkspaceOptions, stored: StoredState) {
@@ -89,6 +91,16 @@ export class Workspace {
 
   static async load(options: WorkspaceOptions): Promise<Workspace> {
     return new Workspace(options, await options.store.load())
+  }
+
+  /** Whether other processes change it, too. */
+  get isShared(): boolean {
+    return this.#store.isShared
+  }
+
+  /** Whether a change may be stored that the state in memory does not have; `catchUp` ends it. */
+  get isInDoubt(): boolean {
+    return this.#isInDoubt
   }
 
   get state(): WorkspaceState {
@@ -200,7 +212,9 @@ export class Workspace {
           if (retries < MAX_RETRIES) continue
         }
         this.#logger.error({ err: error, retries }, 'a change could not be stored')
-        throw unavailable(error)
+        if (!(error instanceof CommitInDoubtError)) throw unavailable(error)
+        this.#isInDoubt = true
+        throw inDoubt(error)
       }
       // Reads the state again: the use of a token may have been stored meanwhile.
       const before = this.#state
@@ -219,6 +233,7 @@ export class Workspace {
   /** @throws if the store does not answer. */
   async #takeOver(): Promise<void> {
     if (!isSameVersion(await this.#store.version(), this.#version)) await this.#reload()
+    this.#isInDoubt = false
   }
 
   /** Replaces the state with the stored one, as a start does. */

@@ -235,16 +235,24 @@ export class Lane {
     this.#alarm.ringWithin(0)
   }
 
-  /** Drops all events, or those of a source; the caller records their outcomes. */
-  discard(sourceId: string | undefined): void {
-    this.#drop((event) => sourceId === undefined || event.sourceId === sourceId)
+  /** Drops all events, or those of a source; the caller records their outcomes. @returns those of the log. */
+  discard(sourceId: string | undefined): LaneEvent[] {
+    const dropped = this.#drop((event) => sourceId === undefined || event.sourceId === sourceId)
+    return dropped.filter(({ replayed }) => replayed === undefined)
   }
 
-  /** Drops waiting events before an offset, except replayed ones and those in flight; the caller records their outcomes. */
+  /**
+   * Drops waiting events before an offset, except replayed ones; the caller records their outcomes. Those in flight get a row: the
+   * position passes them, or a restart would read what was given up behind them again.
+   */
   giveUpBefore(partition: number, offset: number): LaneEvent[] {
     const given = this.waiting(partition).filter((event) => event.offset < offset)
     const isGiven = new Set(given)
     this.#drop((event) => isGiven.has(event))
+    for (const event of this.#queue.unfinished) {
+      const isBehind = event.partition !== partition || event.offset >= offset
+      if (!isBehind && event.replayed === undefined && !event.isRecorded) this.#recorder.waits(event, null)
+    }
     return given
   }
 
@@ -253,7 +261,7 @@ export class Lane {
     this.#drop(({ replayed }) => replayed?.replayId === replayId)
   }
 
-  #drop(isMeant: (event: LaneEvent) => boolean): void {
+  #drop(isMeant: (event: LaneEvent) => boolean): LaneEvent[] {
     const dropped = new Set(this.#queue.unfinished.values().filter(isMeant))
     this.#queue.leaveOut(dropped)
     for (const event of dropped) {
@@ -265,6 +273,7 @@ export class Lane {
     this.#options.onRoom()
     // An aborted call leaves room for others.
     this.#alarm.ringWithin(0)
+    return [...dropped]
   }
 
   /**

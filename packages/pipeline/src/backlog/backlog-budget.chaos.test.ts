@@ -138,6 +138,25 @@ test('what is in flight is not given up, and comes to its own outcome', async ()
   expect(await run.outcome('m-2')).toBe('expired: storage budget')
 })
 
+test('what expired behind a call in flight is neither sent nor counted again after a crash', async () => {
+  const { run, sink } = await PipelineUnderTest.withSink('hang', {
+    backlogMaxBytes: 50 * KB,
+    d1: { delivery: { concurrency: 2 } },
+  })
+  await using _ = run
+  for (const event of padded(200, 'm')) await run.accept([event])
+  await run.advance(2 * SECOND)
+  const { expired } = await run.state()
+  expect([sink.held, expired > 90]).toEqual([2, true])
+  sink.answer = () => 200
+  await run.crash()
+  await run.advance(MINUTE)
+  expect((await run.state()).expired).toBe(expired)
+  expect(new Set(sink.messageIds).size).toBe(200 - expired)
+  expect(await run.outcome('m-0')).toBe('delivered')
+  expect(await run.outcome('m-2')).toBe('expired: storage budget')
+})
+
 test('events of a connection that was not there are not expired with those of one that was', async () => {
   const { run } = await PipelineUnderTest.withSink(500, { backlogMaxBytes: 50 * KB, sources: ['s1', 's2'] })
   await using _ = run

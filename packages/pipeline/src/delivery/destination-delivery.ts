@@ -258,6 +258,11 @@ export class DestinationDelivery {
     return offset
   }
 
+  /** The connection of a source was removed. */
+  discard(sourceId: string): void {
+    this.feed.dropped(sourceId, this.lane.discard(sourceId))
+  }
+
   /** The destination was removed: nothing more is sent or written for it. */
   async remove(): Promise<void> {
     this.feed.close()

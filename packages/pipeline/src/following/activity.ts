@@ -71,6 +71,12 @@ export class Activity {
     })
   }
 
+  /** Whether a connection of a source is active up to an offset of a partition. */
+  isActiveTo(sourceId: string, partition: number, offset: number): boolean {
+    const spans = this.#connected.get(sourceId) ?? []
+    return spans.some((span) => span.partition === partition && span.fromOffset < offset && endOf(span) >= offset)
+  }
+
   /** The range, split where a connection begins or ends: within a piece the state does not change. */
   pieces(partition: number, from: number, to: number): { from: number; to: number }[] {
     const cuts = new Set([from])

@@ -75,7 +75,7 @@ export class Removals {
     const scope = { destinationId, sourceId }
     const count = waiting(scope)
     const ranges = this.#waitingRanges(delivery)
-    delivery.lane.discard(sourceId)
+    delivery.discard(sourceId)
     return count.then((count) => ({ scope, reason, ranges, count }))
   }
 

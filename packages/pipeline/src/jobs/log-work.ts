@@ -1,5 +1,6 @@
 import type { JobPart, LogSelection } from '@millrace/delivery'
 import type { JobContext, JobWork } from './job-context.ts'
+import { RangeLostError } from './log-scan.ts'
 import type { ScanPlace, SelectedEvent } from './scan-calls.ts'
 
 /** After this many reads without a match the place is written: about 16 MB. */
@@ -17,13 +18,30 @@ export class LogWork implements JobWork {
     this.#partsToDo = context.job.parts.flatMap((part) => (part.isAtEnd ? [] : [{ ...part, place: placeOf(part) }]))
   }
 
+  /**
+   * Counts the whole range: owners pass over events of a removed source, and those are in no other figure. Outcomes change
+   * while the job works, and retention may delete what was taken: then it counts what is left, and adds what was taken.
+   */
   async count(): Promise<number | undefined> {
+    const { within, outcomes } = this.#selection
+    if (within !== undefined && outcomes.length === 0) {
+      try {
+        return await this.#countFrom(({ partition }) => ({ offset: within[partition]!.from, index: 0 }))
+      } catch (error) {
+        if (!(error instanceof RangeLostError)) throw error
+      }
+    }
+    const left = await this.#countFrom(placeOf)
+    return left === undefined ? undefined : left + this.#context.job.taken
+  }
+
+  async #countFrom(placeIn: (part: JobPart) => ScanPlace): Promise<number | undefined> {
     let matched = 0
     for (const part of this.#context.job.parts) {
       const { destinationId, partition } = part
       const of = { partition, selection: this.#selection, destinationId }
-      let place = placeOf(part)
-      for (let isAtEnd = part.isAtEnd; !isAtEnd; ) {
+      let place = placeIn(part)
+      for (let isAtEnd = false; !isAtEnd; ) {
         const step = await this.#context.read((_, signal) => this.#context.deps.scan.next(of, place, signal))
         if (step === undefined) return undefined
         matched += step.found.length
@@ -31,7 +49,7 @@ export class LogWork implements JobWork {
         isAtEnd = step.isAtEnd
       }
     }
-    return matched + this.#context.job.taken
+    return matched
   }
 
   /** Parts run concurrently: a slow destination does not delay the others. */

@@ -72,6 +72,7 @@ export class EventIntake {
         continue
       }
       const place = { partition, stream, offset, index }
+      if (again?.isDone(sourceId, place) === true) continue
       const facts = { sourceId, acceptedAt, sizeBytes, userKey: 0, anonymousKey: 0 }
       let laneEvent: LaneEvent | undefined
       try {

@@ -23,3 +23,36 @@ test('a record of which a part was taken is not begun again when a read finds no
   await run.settle()
   expect(sink.messageIds.toSorted()).toEqual(messageIds.toSorted())
 })
+
+/** A log whose broker deletes records while its readers wait. */
+class CutLog extends MemoryEventLog {
+  deletedTo = 0
+  gate: Promise<void> | undefined
+
+  override async read(partition: number, stream: Stream, from: Offset, maxBytes: number): Promise<ReadResult> {
+    await this.gate
+    const to = this.deletedTo
+    const result = await super.read(partition, stream, Math.max(from, to), maxBytes)
+    return from < to ? { ...result, gap: { from, to } } : result
+  }
+}
+
+test('what retention deletes before the shared reader comes to it is reported for each destination that keeps up', async () => {
+  const log = new CutLog()
+  const gaps: unknown[] = []
+  const onGap = async (destinationId: string, _: unknown, partition: number, gap: object) => {
+    gaps.push([destinationId, partition, gap])
+  }
+  const { run, sink } = await PipelineUnderTest.withSink(200, { log, onGap })
+  await using _ = run
+  await run.send(track('m-0'))
+  const { promise, resolve } = Promise.withResolvers<void>()
+  log.gate = promise
+  for (const n of [1, 2, 3, 4]) await run.accept([track(`m-${n}`)])
+  log.deletedTo = 3
+  log.gate = undefined
+  resolve()
+  await run.settle()
+  expect(gaps).toEqual([['d1', 0, { from: 1, to: 3 }]])
+  expect(sink.messageIds).toEqual(['m-0', 'm-3', 'm-4'])
+})

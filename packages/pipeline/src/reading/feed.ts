@@ -1,4 +1,4 @@
-import type { EventPlaceKey, Lane, Position } from '@millrace/delivery'
+import type { EventPlaceKey, Lane, LaneEvent, Position } from '@millrace/delivery'
 import { type LogReader, type OffsetRange, STREAMS, type StoredRecord } from '@millrace/log'
 import type { Activity } from '../following/activity.ts'
 import { EventIntake, type EventIntakeOptions } from './event-intake.ts'
@@ -57,6 +57,12 @@ export class Feed {
     return wentBack
   }
 
+  /** The connection of a source was removed, and the lane dropped these events. Another one may follow: `follow` tells. */
+  dropped(sourceId: string, events: readonly LaneEvent[]): void {
+    const byPartition = Map.groupBy(events, ({ partition }) => partition)
+    for (const feed of this.#feeds) feed.dropped(sourceId, byPartition.get(feed.partition) ?? [])
+  }
+
   /** Takes a record from the shared reader, unless this lane is behind. */
   offer(partition: number, record: StoredRecord): void {
     const feed = this.#of(partition)
@@ -75,6 +81,15 @@ export class Feed {
       this.#fail(error as Error)
     }
     if (index !== undefined) feed.detachAt({ offset: record.offset, index })
+  }
+
+  /** The shared reader comes to a gap: this one reads it by itself, and reports what it had not read. */
+  leaveTail(partition: number): void {
+    const feed = this.#of(partition)
+    if (!feed.isAttached || this.#isClosed) return
+    feed.detachAt(feed.cursor(LIVE))
+    // The shared reader has passed the gap by then.
+    queueMicrotask(() => this.pull())
   }
 
   /** Takes the events at its own place in the log that fit; call it when there may be room or new events. */

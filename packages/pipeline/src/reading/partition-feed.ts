@@ -1,6 +1,6 @@
-import { isBefore, type Lane, type Position } from '@millrace/delivery'
+import { isBefore, type Lane, type LaneEvent, type Position } from '@millrace/delivery'
 import type { Activity } from '../following/activity.ts'
-import { ReadAgain } from './read-again.ts'
+import { placeKey, ReadAgain } from './read-again.ts'
 
 export const LIVE = 0
 export const BACKFILL = 1
@@ -22,6 +22,8 @@ export class PartitionFeed {
    * them. Both streams share one counter of offsets, so one map serves both.
    */
   readonly #recorded = new Map<string, Wait | 'done'>()
+  /** By source whose connection was removed, until `goBack`: the places of its events that the lane dropped. */
+  readonly #dropped = new Map<string, ReadonlySet<string>>()
 
   constructor(partition: number, options: PartitionFeedOptions) {
     this.partition = partition
@@ -100,6 +102,11 @@ export class PartitionFeed {
     return isBefore(place, this.cursor(stream)) && !this.streams[stream]!.progress.isOpen(place)
   }
 
+  /** The connection of a source was removed, and the lane dropped these events of it. */
+  dropped(sourceId: string, events: readonly LaneEvent[]): void {
+    this.#dropped.set(sourceId, new Set(events.map(placeKey)))
+  }
+
   /**
    * Goes back to the beginning of connections that began before its places.
    *
@@ -115,11 +122,13 @@ export class PartitionFeed {
       }
       const begun = activity.begunBefore(earlier, this.partition, cursor.offset, feed.takenTo)
       if (begun.size === 0) continue
-      feed.again = ReadAgain.of(begun, cursor, feed.again)
+      const replaced = [...this.#dropped].filter(([id]) => earlier.isActiveTo(id, this.partition, cursor.offset))
+      feed.again = ReadAgain.of(begun, new Map(replaced), cursor, feed.again)
       feed.cursor = { offset: Math.min(cursor.offset, ...begun.values()), index: 0 }
       if (stream === LIVE) this.#isAttached = false
       wentBack = true
     }
+    this.#dropped.clear()
     this.isSetBack ||= wentBack
     return wentBack
   }
@@ -127,12 +136,12 @@ export class PartitionFeed {
   /** Remembers that the last run recorded a wait or an outcome, until both streams have passed the event. */
   remember(place: Position, recorded: Wait | 'done'): void {
     if (this.streams.every(({ cursor }) => isBefore(place, cursor))) return
-    this.#recorded.set(placeKey(place.offset, place.index), recorded)
+    this.#recorded.set(placeKey(place), recorded)
   }
 
   /** The wait that the last run recorded for an event; 'done' if it recorded an outcome; undefined if neither. */
   recordedAt(offset: number, index: number): Wait | 'done' | undefined {
-    return this.#recorded.size === 0 ? undefined : this.#recorded.get(placeKey(offset, index))
+    return this.#recorded.size === 0 ? undefined : this.#recorded.get(placeKey({ offset, index }))
   }
 
   /** Once both streams have been read to their ends: forgets the outcomes and waits of the last run, and ranges read again. */
@@ -174,7 +183,3 @@ interface StreamFeed {
 }
 
 type Wait = Parameters<Lane['resume']>[0][number]
-
-function placeKey(offset: number, index: number): string {
-  return `${offset} ${index}`
-}

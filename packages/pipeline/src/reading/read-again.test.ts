@@ -71,6 +71,23 @@ test('a connection that is switched off and on before the reader knows repeats n
   expect(sink.messageIds).toEqual(['m-0', 'm-1', 'm-2', 'm-3', 'm-4'])
 })
 
+test('a connection that is removed and added again before the reader knows repeats nothing, and keeps what waits', async () => {
+  const { run, sink } = await PipelineUnderTest.withSink(200, { sources: ['s1'], log: new MemoryEventLog() })
+  await using _ = run
+  sink.answer = ({ event }) => (event.messageId === 'm-2' ? 503 : 200)
+  await run.accept([track('m-0', 'u-0')])
+  const end = run.log.end(0)
+  for (const n of [1, 2, 3]) await run.accept([track(`m-${n}`, `u-${n}`)])
+  await run.settle()
+  run.connections.set('again', { ...run.connections.get('s1-d1')!, id: 'again' })
+  run.connections.delete('s1-d1')
+  sink.answer = () => 200
+  await run.shard.configure({ configuration: run.configuration(), ends: [end] })
+  await run.accept([track('m-4', 'u-4')])
+  await run.settle()
+  expect(sink.messageIds.toSorted()).toEqual(['m-0', 'm-1', 'm-2', 'm-2', 'm-3', 'm-4'])
+})
+
 test('a second new connection repeats nothing of a record that was taken in part', async () => {
   const options = { sources: ['s1'], log: new MemoryEventLog(), memoryBytes: 1, d1: { delivery: { concurrency: 1 } } }
   const { run, sink } = await PipelineUnderTest.withSink(200, options)

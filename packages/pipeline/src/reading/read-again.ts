@@ -11,18 +11,42 @@ export class ReadAgain {
   readonly #to: Position
   /** By source: where its connection begins, or where the reader has reached in an earlier range. */
   readonly #from: ReadonlyMap<string, Position>
+  /** By source whose connection another one replaced. */
+  readonly #replaced: ReadonlyMap<string, Replaced>
 
-  /** @param earlier a range that the reader has not finished reading again. */
-  static of(begun: ReadonlyMap<string, number>, reached: Position, earlier: ReadAgain | undefined): ReadAgain {
+  /**
+   * @param dropped by source whose connection another one replaced: the events that the lane dropped.
+   * @param earlier a range that the reader has not finished reading again.
+   */
+  static of(
+    begun: ReadonlyMap<string, number>,
+    dropped: ReadonlyMap<string, ReadonlySet<string>>,
+    reached: Position,
+    earlier: ReadAgain | undefined,
+  ): ReadAgain {
     const starts = [...begun].map(([id, offset]) => [id, { offset, index: 0 }] as const)
-    if (earlier === undefined) return new ReadAgain(new Map(starts), reached)
+    const replaced = new Map(earlier === undefined ? [] : earlier.#replaced)
+    for (const id of begun.keys()) {
+      const events = dropped.get(id)
+      if (events === undefined) replaced.delete(id)
+      else replaced.set(id, { to: reached, dropped: events })
+    }
+    if (earlier === undefined) return new ReadAgain(reached, new Map(starts), replaced)
     const unfinished = [...earlier.#from].map(([id, from]) => [id, isBefore(from, reached) ? reached : from] as const)
-    return new ReadAgain(new Map([...unfinished, ...starts]), isBefore(reached, earlier.#to) ? earlier.#to : reached)
+    const to = isBefore(reached, earlier.#to) ? earlier.#to : reached
+    return new ReadAgain(to, new Map([...unfinished, ...starts]), replaced)
   }
 
-  private constructor(from: ReadonlyMap<string, Position>, to: Position) {
-    this.#from = from
+  private constructor(to: Position, from: ReadonlyMap<string, Position>, replaced: ReadonlyMap<string, Replaced>) {
     this.#to = to
+    this.#from = from
+    this.#replaced = replaced
+  }
+
+  /** Whether an event got its outcome under the connection that the present one replaced. */
+  isDone(sourceId: string, place: Position): boolean {
+    const replaced = this.#replaced.get(sourceId)
+    return replaced !== undefined && isBefore(place, replaced.to) && !replaced.dropped.has(placeKey(place))
   }
 
   /** Index of the first event of a record that is still to be taken; Infinity if all are taken. */
@@ -32,4 +56,14 @@ export class ReadAgain {
     if (from !== undefined && offset >= from.offset) return offset === from.offset ? from.index : 0
     return offset === this.#to.offset ? this.#to.index : Number.POSITIVE_INFINITY
   }
+}
+
+/** The events of a source before a place have their outcome, except those that the lane dropped. */
+interface Replaced {
+  readonly to: Position
+  readonly dropped: ReadonlySet<string>
+}
+
+export function placeKey({ offset, index }: Position): string {
+  return `${offset} ${index}`
 }

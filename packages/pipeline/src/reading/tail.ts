@@ -11,6 +11,7 @@ export class Tail {
   readonly #log: LogReader
   readonly #partitions: readonly number[]
   readonly #onRecords: (partition: number, records: readonly StoredRecord[]) => void
+  readonly #onGap: (partition: number) => void
   readonly #onError: (error: Error) => void
   readonly #offsets: number[]
   readonly #isReading: boolean[]
@@ -24,6 +25,7 @@ export class Tail {
   /**
    * @param partitions those that it reads.
    * @param offsets where to begin, by partition.
+   * @param onGap called before it passes offsets that retention deleted.
    */
   constructor(
     log: LogReader,
@@ -31,6 +33,7 @@ export class Tail {
     clock: Clock,
     offsets: readonly number[],
     onRecords: (partition: number, records: readonly StoredRecord[]) => void,
+    onGap: (partition: number) => void,
     onError: (error: Error) => void,
   ) {
     this.#log = log
@@ -40,6 +43,7 @@ export class Tail {
     this.#offsets = [...offsets]
     this.#isReading = offsets.map(() => false)
     this.#onRecords = onRecords
+    this.#onGap = onGap
     this.#onError = onError
   }
 
@@ -85,8 +89,9 @@ export class Tail {
 
   async #read(partition: number): Promise<void> {
     for (;;) {
-      const { records, next } = await this.#log.read(partition, 'live', this.#offsets[partition]!, READ_BYTES)
+      const { records, next, gap } = await this.#log.read(partition, 'live', this.#offsets[partition]!, READ_BYTES)
       if (this.#isStopped) return
+      if (gap !== undefined) this.#onGap(partition)
       if (records.length > 0) this.#onRecords(partition, records)
       this.#offsets[partition] = Math.max(this.#offsets[partition]!, next)
       this.#waitingSince[partition] = records.length === 0 ? undefined : this.#clock.monotonic()

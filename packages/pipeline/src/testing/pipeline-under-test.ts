@@ -7,6 +7,7 @@ import { type EventLog, type LogWriter, MemoryEventLog, type Offset, type Stream
 import { hash53 } from '@millrace/protocol'
 import { ManualClock, systemClock } from '@millrace/std'
 import { DEFAULT_LIMITS, Sandboxes } from '@millrace/transformations'
+import type { OnGap } from '../delivery/delivery-deps.ts'
 import type { ConfiguredConnection, ConfiguredDestination, ConfiguredSource } from '../following/configuration.ts'
 import { DeliveryHost } from '../host/delivery-host.ts'
 import { localShard } from '../host/local-shard.ts'
@@ -38,6 +39,8 @@ export interface Setting {
   /** Default 0: no limit. */
   readonly logMaxBytes?: number
   readonly random?: () => number
+  /** The log has lost a range that a destination had not read. */
+  readonly onGap?: OnGap
   /** Time limit of one synchronous run of user code, in real time. */
   readonly syncMs?: number
   /** Time limit of a batch in user code, in real time. */
@@ -282,6 +285,7 @@ export class PipelineUnderTest implements AsyncDisposable {
       },
       userAgent: 'Millrace/test',
       memoryBytes: this.#setting.memoryBytes ?? 256 * 1024 * 1024,
+      onGap: this.#setting.onGap,
     })
     this.delivery = await DeliveryHost.start({
       ...{ log, store, clock, random, logger, openShards },

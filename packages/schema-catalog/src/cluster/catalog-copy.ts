@@ -1,3 +1,4 @@
+import { PostgresUnavailableError } from '@millrace/postgres'
 import { type Clock, type Logger, ThreadCalls, type Timer } from '@millrace/std'
 import type { CatalogLimits } from '../limits.ts'
 import type { CatalogSource } from '../observe/model.ts'
@@ -195,7 +196,8 @@ export class CatalogCopy {
   async #request(kind: 'purge' | 'rebuild', source: string | null): Promise<boolean> {
     const { stored, clock, requestMs = REQUEST_MS } = this.#options
     const id = await stored.request(kind, source).catch((error: Error) => {
-      throw new CatalogUnavailableError(error.message, { cause: error })
+      const isInDoubt = error instanceof PostgresUnavailableError && error.isInDoubt
+      throw new (isInDoubt ? CatalogOutcomeUnknownError : CatalogUnavailableError)(error.message, { cause: error })
     })
     let workedAt: string | undefined
     let signAt = clock.monotonic()

@@ -152,14 +152,14 @@ export class StoredCatalog {
     return row!.wish
   }
 
-  /** Asks the holder for a removal or a rebuild. @returns the id of the request. */
-  async request(kind: CatalogRemoval['kind'], source: string | null): Promise<number> {
-    const [row] = await this.#pool.query<{ id: number }>(
-      `WITH asked AS (INSERT INTO catalog_request (kind, source) VALUES ($3, $4) RETURNING id)
-       SELECT id, pg_notify($1, $2) FROM asked`,
-      [...this.#notification(WISHES), kind, source],
-    )
-    return row!.id
+  /** Asks the holder for a removal or a rebuild. @returns the id of the request. @throws as `PostgresPool.write` does. */
+  request(kind: CatalogRemoval['kind'], source: string | null): Promise<number> {
+    return this.#pool.write(async (queries) => {
+      const sql = 'INSERT INTO catalog_request (kind, source) VALUES ($1, $2) RETURNING id'
+      const [row] = await queries.rows<{ id: number }>(sql, [kind, source])
+      await this.#notify(queries, WISHES)
+      return row!.id
+    })
   }
 
   /** What became of a request. */

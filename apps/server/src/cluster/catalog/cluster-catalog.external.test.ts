@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { MemoryEventLog } from '@millrace/log'
 import { leaseSchema, migrate, PostgresLeases, PostgresNotifications, type PostgresPool } from '@millrace/postgres'
 import { PostgresServer } from '@millrace/postgres/local-server'
+import { BreakingProxy } from '@millrace/postgres/testing/breaking-proxy'
 import { TestSchema } from '@millrace/postgres/testing/test-schema'
 import type { CatalogLimits, CatalogSource } from '@millrace/schema-catalog'
 import {
@@ -173,6 +174,21 @@ test('a request that no process carries out is refused, and is not carried out l
   cluster.hold()
   const more = await cluster.append(5)
   await expect.poll(() => totals(copy)).toBe(sent + more)
+})
+
+test('a request whose answer is lost is known to be made, or not', async () => {
+  await using proxy = await BreakingProxy.open(server.url)
+  await using pool = TestSchema.on(proxy, 'lost_request').pool()
+  await migrate(pool, [leaseSchema, catalogSchema])
+  const stored = new StoredCatalog(pool)
+  const requests = async () => (await pool.query<{ id: number }>('SELECT id FROM catalog_request')).map(({ id }) => id)
+  proxy.next = { message: 'INSERT INTO catalog_request', at: 'after' }
+  await expect(stored.request('rebuild', null)).rejects.toThrow('Postgres does not answer')
+  expect(await requests()).toEqual([])
+  proxy.next = { message: 'COMMIT', at: 'after' }
+  expect(await requests()).toEqual([])
+  const id = await stored.request('rebuild', null)
+  expect([proxy.next, await requests()]).toEqual([undefined, [id]])
 })
 
 test('a removal whose progress cannot be asked for a while is answered; for longer, its outcome is unknown', async () => {

@@ -90,7 +90,7 @@ export class PostgresDeliveryStore implements DeliveryStore {
   private constructor(options: PostgresDeliveryStoreOptions, writer: number) {
     const { pool, clock, logger, onFault, fence, process } = options
     const transactions = new Transactions(pool, fence)
-    const names = new StoredNames(pool)
+    const names = new StoredNames(pool, clock)
     const days = new DayTables(pool)
     const blocks = new BlockRows()
     const reads = new LetterReads(pool)

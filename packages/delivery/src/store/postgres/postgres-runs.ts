@@ -26,13 +26,13 @@ export class PostgresRuns implements ShardRuns {
     this.#partitions = partitions
   }
 
-  /** A stored time later than now was written before the clock was set back. */
+  /** A stored time may be later than now: the clocks of the owners differ. Much later ones were written by a clock that was wrong. */
   begin(now: number): Promise<RunBefore> {
     const name = this.#name
     return this.#transactions.writeOwned(this.#partitions, async (queries) => {
       await queries.run('UPDATE run SET noticed_at = $2 WHERE process = $1 AND noticed_at IS NULL', [name, now])
       const drop = 'DELETE FROM run WHERE process = $1 AND (noticed_at <= $2 OR noticed_at > $3)'
-      await queries.run(drop, [name, now - UNCLEAN_WITHIN_MS, now])
+      await queries.run(drop, [name, now - UNCLEAN_WITHIN_MS, now + UNCLEAN_WITHIN_MS])
       const [row] = await queries.rows<{ ends: number }>('SELECT count(*) AS ends FROM run WHERE process = $1', [name])
       const begun = 'INSERT INTO run (process, noticed_at) VALUES ($1, NULL) RETURNING id'
       this.#run = (await queries.rows<{ id: number }>(begun, [name]))[0]!.id

@@ -282,6 +282,11 @@ const KEPT_TOTAL = `
   INSERT INTO kept_total SELECT partition, count(*), sum(octet_length(bytes)) FROM kept_record GROUP BY partition;
 `
 
+const UNUSED_NAMES = `
+  -- Since when no row was found that uses it (name-retention.ts); null: it may be in use.
+  ALTER TABLE name ADD COLUMN unused_since timestamptz;
+`
+
 /**
  * The tables of the delivery store. Later releases only add steps: two releases run side by side.
  *
@@ -301,5 +306,6 @@ export const deliverySchema: SchemaPart = {
     { name: 'retries for the live view', up: (queries) => queries.rows(LIVE_VIEW) },
     { name: 'counts of dead letters', up: (queries) => queries.rows(LETTER_GROUPS) },
     { name: 'size of kept records', up: (queries) => queries.rows(KEPT_TOTAL) },
+    { name: 'texts that nothing uses', up: (queries) => queries.rows(UNUSED_NAMES) },
   ],
 }

@@ -1,7 +1,7 @@
 import type { PostgresPool } from '@millrace/postgres'
 import { BreakingProxy } from '@millrace/postgres/testing/breaking-proxy'
 import { TestSchema } from '@millrace/postgres/testing/test-schema'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { LaneEvent } from '../../lane/lane-event.ts'
 import { letter, NOW, wait } from '../conformance/store-place.ts'
 import type { DeliveryStore } from '../delivery-store.ts'
@@ -271,4 +271,27 @@ test('processes that write at once, each its shard, count every outcome of a des
   const { groups } = await store.deadLetters.groups({ filter: {}, before: null })
   expect(groups).toMatchObject([{ count: 1_500, reason: 'answered 400' }])
   expect((await store.backlog.byDestination()).map(({ letters }) => letters)).toEqual([1_500])
+})
+
+test('an owner whose commit had no answer learns the outcome, although Postgres is away for longer than 10 s', async () => {
+  await using schema = await deliveryTestSchema(TestSchema.open('long_doubt'))
+  await using proxy = await BreakingProxy.open(schema.url)
+  await using opened = await twoShards(schema, proxy.url)
+  const { store, lanes } = opened
+  lanes[0].giveUp()
+  await store.flush()
+  const job = { id: 'j1', kind: 'replay', isDryRun: false, ratePerSecond: 9, createdBy: 'x', at: NOW } as const
+  await store.jobs.createOfLetters({ ...job, selection: { filter: {} }, destinationIds: ['d1'] })
+  const realNow = performance.now.bind(performance)
+  let asked = 0
+  // Each look at the time takes a second while Postgres is away, which is 15 s long.
+  const now = vi.spyOn(performance, 'now').mockImplementation(() => {
+    if (proxy.isAway && ++asked === 15) proxy.isAway = false
+    return realNow() + asked * 1_000
+  })
+  onTestFinished(() => now.mockRestore())
+  proxy.next = { message: 'COMMIT', at: 'after', staysAway: true }
+  const take = { jobId: 'j1', destinationId: 'd1', partitions: [0], limit: 9, at: NOW }
+  expect((await store.jobs.takeLetters(take)).letters).toHaveLength(1)
+  expect(asked).toBe(15)
 })

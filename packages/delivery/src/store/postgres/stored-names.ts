@@ -1,15 +1,19 @@
 import { hash } from 'node:crypto'
 import type { PostgresPool, Queries } from '@millrace/postgres'
+import type { Clock } from '@millrace/std'
 import type { DeadLetterFilter } from '../dead-letter-store.ts'
 import type { SoughtNames } from '../letters/letter-judge.ts'
 import { storedText } from './stored-text.ts'
 
 const MAX_REMEMBERED = 10_000
+/** Much shorter than a text that nothing uses is kept (name-retention.ts). */
+const REMEMBERED_MS = 3_600_000
 
 type Reads = Pick<Queries, 'rows'>
 
 /**
- * Stores ids and texts that many rows share as numbers. A name never changes, so every process may remember its number.
+ * Stores ids and texts that many rows share as numbers. A name never changes, so every process may remember its number for a
+ * while. A look-up ends the time of a text that nothing uses, which is dropped else.
  * New names are written before the transaction that uses them, which therefore never waits for another one here.
  * A caller that has a connection passes it: with a second one for the names, callers could hold all connections of the
  * pool and wait for each other.
@@ -17,8 +21,12 @@ type Reads = Pick<Queries, 'rows'>
 export class StoredNames {
   readonly #queries: Reads
   readonly #numbers = new Map<string, number>()
+  readonly #clock: Clock
+  #forgottenAt: number
 
-  constructor(pool: PostgresPool) {
+  constructor(pool: PostgresPool, clock: Clock) {
+    this.#clock = clock
+    this.#forgottenAt = clock.monotonic()
     this.#queries = { rows: (text, values) => pool.query(text, values) }
   }
 
@@ -56,15 +64,28 @@ export class StoredNames {
   async #find(names: Iterable<string>, queries: Reads): Promise<Map<string, number>> {
     const found = new Map<string, number>()
     const unknown = new Map<string, string>()
+    const now = this.#clock.monotonic()
+    if (now - this.#forgottenAt >= REMEMBERED_MS) {
+      this.#numbers.clear()
+      this.#forgottenAt = now
+    }
     for (const name of names) {
       const number = this.#numbers.get(name)
       if (number === undefined) unknown.set(digest(name), name)
       else found.set(name, number)
     }
     if (unknown.size === 0) return found
-    const rows = await queries.rows<{ digest: string; id: number }>(FIND, [[...unknown.keys()]])
-    for (const { digest, id } of rows) {
+    const rows = await queries.rows<{ digest: string; id: number; isUnused: boolean }>(FIND, [[...unknown.keys()]])
+    const unused = rows.filter(({ isUnused }) => isUnused).map(({ id }) => id)
+    const kept = unused.length === 0 ? [] : await queries.rows<{ id: number }>(KEEP, [unused])
+    const isKept = new Set(kept.map(({ id }) => id))
+    for (const { digest, id, isUnused } of rows) {
       const name = unknown.get(digest)!
+      if (isUnused) {
+        // The caller may roll back: only the next look-up remembers it. It may also have been dropped meanwhile.
+        if (isKept.has(id)) found.set(name, id)
+        continue
+      }
       found.set(name, id)
       if (this.#numbers.size >= MAX_REMEMBERED) this.#numbers.clear()
       this.#numbers.set(name, id)
@@ -79,7 +100,10 @@ export function digestOf(text: string): string {
 }
 
 const UNUSED = -1
-const FIND = `SELECT encode(digest, 'hex') AS digest, id FROM name WHERE digest = ANY (SELECT decode(d, 'hex') FROM unnest($1::text[]) d)`
+const FIND = `
+  SELECT encode(digest, 'hex') AS digest, id, unused_since IS NOT NULL AS "isUnused" FROM name
+  WHERE digest = ANY (SELECT decode(d, 'hex') FROM unnest($1::text[]) d)`
+const KEEP = 'UPDATE name SET unused_since = NULL WHERE id = ANY ($1) RETURNING id'
 const INSERT = `
   INSERT INTO name (digest, name) SELECT decode(digest, 'hex'), name FROM unnest($1::text[], $2::text[]) AS n(digest, name)
   ORDER BY digest ON CONFLICT DO NOTHING`

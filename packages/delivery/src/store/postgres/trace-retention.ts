@@ -2,6 +2,7 @@ import { assertHeld, type HeldLease, type Queries } from '@millrace/postgres'
 import type { Clock } from '@millrace/std'
 import type { TidyRequest } from '../delivery-store.ts'
 import { DAY_MS, type DayTables, dayOf, nameOf } from './day-tables.ts'
+import { NameRetention } from './name-retention.ts'
 import { STATISTICS_TABLES } from './postgres-statistics.ts'
 import type { Transactions } from './transactions.ts'
 
@@ -28,11 +29,13 @@ export class TraceRetention {
   readonly #transactions: Transactions
   readonly #days: DayTables
   readonly #clock: Clock
+  readonly #names: NameRetention
 
   constructor(transactions: Transactions, days: DayTables, clock: Clock) {
     this.#transactions = transactions
     this.#days = days
     this.#clock = clock
+    this.#names = new NameRetention(transactions, clock)
   }
 
   /**
@@ -43,6 +46,7 @@ export class TraceRetention {
       if (under !== undefined) await assertHeld(queries, under)
     }
     await new RetentionRun(this.#transactions, this.#days, this.#clock, begin).carryOut(request)
+    await this.#names.tidy(begin)
   }
 }
 

@@ -1,6 +1,6 @@
 import type { PostgresPool, Queries } from '@millrace/postgres'
 import type { ShardFence } from '../shard-fence.ts'
-import { assertOwned } from './lease-fence.ts'
+import { assertOwned, ownedShards } from './lease-fence.ts'
 
 /** A transaction that Postgres ended because of another one is repeated this often. */
 const MAX_REPEATS = 3
@@ -16,12 +16,21 @@ export class Transactions {
     this.fence = fence
   }
 
-  /** As `write`, for state of the shards of some partitions. @throws FencedError: then nothing was written. */
+  /**
+   * As `write`, for state of the shards of some partitions. Its callers repeat what failed, so it waits for the outcome of a commit
+   * while this process owns the shards; the next owner reads what was stored.
+   *
+   * @throws FencedError: then nothing was written.
+   */
   writeOwned<T>(partitions: Iterable<number>, work: (queries: Queries) => Promise<T>): Promise<T> {
-    return this.write(async (queries) => {
-      await assertOwned(queries, this.fence, partitions)
+    const { fence } = this
+    const written = [...partitions]
+    const owned = async (queries: Queries) => {
+      await assertOwned(queries, fence, written)
       return work(queries)
-    })
+    }
+    const isOwner = () => fence !== undefined && ownedShards(fence, written).lost.length === 0
+    return repeated(() => this.pool.write(owned, isOwner))
   }
 
   /**

@@ -73,7 +73,11 @@ export class KeptPayloads {
         if (written === undefined) break
         await this.#lose(id, activity, partition, { from: Math.max(startOf(partition), written), to: first })
       }
-      this.#parts.set(partition, { to: Math.max(written ?? 0, first), written, holes: [], replayed: new Set() })
+      const to = Math.max(written ?? 0, first)
+      const isCut = written !== undefined && written < to
+      // At once: the next claim must not count what is lost again.
+      if (isCut) await store.places.write({ reader: KEPT_READER, partition, offset: to })
+      this.#parts.set(partition, { to, written: isCut ? to : written, holes: [], replayed: new Set() })
     }
   }
 

@@ -150,7 +150,7 @@ export class PostgresJobs implements JobStore {
 
   async takeLetters(request: TakeLetters): ReturnType<JobStore['takeLetters']> {
     const replay = await this.#options.names.number(request.jobId)
-    return this.#write((queries) => this.#take(queries, request, replay))
+    return this.#options.transactions.writeOwned(request.partitions, (queries) => this.#take(queries, request, replay))
   }
 
   async replayingLetters({ jobId, partitions }: JobPartitions): Promise<DeadLetterRow[]> {
@@ -243,7 +243,7 @@ export class PostgresJobs implements JobStore {
 
   async #replayOne(queries: Queries, row: number, replay: number, request: Parameters<JobStore['createOfLetter']>[0]) {
     const { letterId, job, partitions } = request
-    const { reads, changes } = this.#options
+    const { reads, changes, transactions } = this.#options
     await changes.unpack(queries, [row])
     await queries.rows('SELECT id FROM dead_letter WHERE id = $1 FOR UPDATE', [row])
     const letter = await reads.get(letterId, queries)
@@ -254,14 +254,14 @@ export class PostgresJobs implements JobStore {
     await queries.run('UPDATE job SET matched = 1 WHERE id = $1', [job.id])
     if (partitions.includes(letter.partition)) {
       const take = { jobId: job.id, destinationId, partitions: [letter.partition], limit: 1, at: job.at }
+      await assertOwned(queries, transactions.fence, take.partitions)
       await this.#take(queries, take, replay)
     }
     return { letter, job: await jobOfId(queries, job.id) }
   }
 
   async #take(queries: Queries, request: TakeLetters, replay: number) {
-    const { transactions, changes, reads } = this.#options
-    await assertOwned(queries, transactions.fence, request.partitions)
+    const { changes, reads } = this.#options
     const next = await this.#next(queries, request)
     const taken = await changes.take(queries, next.ids, replay, request.at)
     const counted = 'UPDATE job SET taken = taken + $1 WHERE id = $2'
