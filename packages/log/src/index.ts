@@ -23,7 +23,7 @@ export {
   streamOf,
   type Tally,
 } from './event-log.ts'
-export { duplicateBytes, framedRecords, recordOf } from './frames.ts'
+export { duplicateBytes, framedRecords, knownRecords, recordOf } from './frames.ts'
 export { MemoryEventLog } from './memory/memory-event-log.ts'
 export { ForwardReader } from './sqlite/forward-reader.ts'
 export { streamsIn, streamTable } from './sqlite/segments/stream-table.ts'
