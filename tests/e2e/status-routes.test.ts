@@ -31,7 +31,16 @@ describe('health', () => {
       mode: 'NORMAL',
       backendConfigMode: 'LOCAL',
       lastSync: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
-      checks: { log: 'ok', disk: 'ok', config: 'ok', catalog: 'ok', delivery: 'ok', backlog: 'ok', readers: 'ok' },
+      checks: {
+        log: 'ok',
+        disk: 'ok',
+        config: 'ok',
+        catalog: 'ok',
+        delivery: 'ok',
+        backlog: 'ok',
+        readers: 'ok',
+        damage: 'ok',
+      },
     })
   })
 

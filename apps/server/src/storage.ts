@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs'
 import { SqliteDeliveryStore } from '@millrace/delivery'
-import { SqliteEventLog } from '@millrace/log'
+import { type OffsetRange, SqliteEventLog } from '@millrace/log'
 import { SchemaCatalog } from '@millrace/schema-catalog'
 import type { Clock } from '@millrace/std'
 import { catalogLimits } from './catalog/catalog-sources.ts'
@@ -68,6 +68,12 @@ export async function openStorage(needs: StorageNeeds): Promise<StoragePart> {
     clock,
     onFault: (error) => faults.report('The log thread ended', error),
     onReaderEnd: (error) => logger.warn({ err: error }, 'a read-only thread ended; it restarts'),
+    onDamage: ({ range, cause }) => {
+      logger.error(
+        { fromOffset: range.from, toOffset: range.to, cause },
+        'the log is damaged: accepted events may be lost',
+      )
+    },
     notBefore: Math.max(catalog.neededFrom(), ...positions.map(({ position }) => position.offset)),
     // The records of a request: their bodies (MAX_COPIED_BYTES of the gateway), headers, and the hashes of up to 65,535 events.
     maxRecordBytes: settings.maxBodyBytes + 1024 * 1024,
@@ -84,6 +90,7 @@ export async function openStorage(needs: StorageNeeds): Promise<StoragePart> {
     checks: {
       log: { trouble: () => log.check().then(noTrouble, messageOf), stops: 'accepting' },
       disk: { trouble: () => disk.trouble(), stops: 'accepting' },
+      damage: { trouble: () => damageIn(log.damaged()) },
     },
     metrics: () => [
       gauge('millrace_log_bytes', 'Size of the log on disk.', log.sizeBytes()),
@@ -92,6 +99,16 @@ export async function openStorage(needs: StorageNeeds): Promise<StoragePart> {
     [Symbol.asyncDispose]: () => closing.disposeAsync(),
   }
 }
+
+/** @returns what /health says of lost records; it stays until the owner moves the files away. */
+function damageIn(lost: readonly OffsetRange[]): string | undefined {
+  if (lost.length === 0) return undefined
+  const shown = lost.slice(0, MAX_RANGES_SHOWN).map(({ from, to }) => `${from} to ${to - 1}`)
+  const more = lost.length > shown.length ? ` and ${lost.length - shown.length} more ranges` : ''
+  return `offsets ${shown.join(', ')}${more} may be lost`
+}
+
+const MAX_RANGES_SHOWN = 5
 
 const noTrouble = () => undefined
 const messageOf = (error: Error) => error.message

@@ -775,6 +775,8 @@ export type Health = {
     readonly backlog: string
     /** `ok`, or the problem. */
     readonly readers: string
+    /** `ok`, or the problem. */
+    readonly damage: string
   }
 }
 

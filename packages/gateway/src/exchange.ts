@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { type Clock, type Deadlines, requestId } from '@millrace/std'
+import { type Clock, type Deadlines, isBodyHeldBack, requestId } from '@millrace/std'
 import { clientAddress } from './client-address.ts'
 import { corsHeaders } from './cors.ts'
 import type { IngestMetrics } from './ingest-metrics.ts'
@@ -33,7 +33,7 @@ export class Exchange {
     this.id = requestId(request)
     this.deps = deps
     this.#startedAt = deps.clock.monotonic()
-    this.#isBodyHeldBack = request.headers.expect !== undefined
+    this.#isBodyHeldBack = isBodyHeldBack(request)
   }
 
   /** All checks that need no body have passed: a client that waits may send the body. */

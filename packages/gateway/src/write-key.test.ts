@@ -122,6 +122,12 @@ describe('a client that holds its body back (Expect: 100-continue)', () => {
     }
   })
 
+  test('of HTTP/1.0 gets one answer: that version has no `100 Continue`, and the server ignores the header', async () => {
+    const { socket, answer } = under.connect()
+    socket.write(head(KEY, body.length).replace('HTTP/1.1', 'HTTP/1.0') + body)
+    expect(await answer).toMatch(/^HTTP\/1.1 200 OK\r\n.*OK$/s)
+  })
+
   test('is told to go on, and its connection stays', async () => {
     const { socket, until } = under.connect()
     for (const round of [1, 2]) {

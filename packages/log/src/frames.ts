@@ -56,6 +56,24 @@ export function* framedRecords(bytes: Uint8Array): Generator<StoredRecord> {
   }
 }
 
+/**
+ * Decodes what comes before the first record of a later version: readers stop at that one, and never pass over it.
+ *
+ * @throws RecordFormatError if it is the first.
+ */
+export function knownRecords(records: readonly FramedRecord[]): StoredRecord[] {
+  const known: StoredRecord[] = []
+  for (const record of records) {
+    try {
+      known.push(recordOf(record))
+    } catch (error) {
+      if (known.length === 0) throw error
+      break
+    }
+  }
+  return known
+}
+
 export function recordOf({ offset, bytes, duplicates }: FramedRecord): StoredRecord {
   const record = { ...decodeRecord(bytes), offset }
   return duplicates === undefined ? record : { ...record, duplicates: duplicateIndexes(duplicates) }

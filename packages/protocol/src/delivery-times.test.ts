@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { setDeliveryTimes } from './delivery-times.ts'
-import { ENRICHMENT_RULES } from './enrich.ts'
 import type { StoredEvent } from './event.ts'
+import { ENRICHMENT_RULES } from './record.ts'
 import { formatTime, parseTime } from './time.ts'
 
 const RECEIVED_AT = '2026-03-04T09:15:31.900Z'

@@ -8,14 +8,13 @@ import { type EventRecord, RecordFormatError, type RecordHeader } from './record
 import { formatTime, parseTime } from './time.ts'
 import { webhookEvents } from './webhook.ts'
 
-/**
- * Version of the rules below. A changed rule gets a new number; records keep the number they were accepted under.
+/*
+ * The rules by number (ENRICHMENT_RULES). Records keep the number they were accepted under.
  *
  *   2  `context` and `integrations` of a batch's envelope are merged into its events; no event keeps `writeKey` or `_metadata`;
  *      an event's `timestamp` stands in for its `originalTimestamp` (delivery-times.ts)
  *   1  of the envelope only `sentAt` is used; single events lose `writeKey`, other events lose no member
  */
-export const ENRICHMENT_RULES = 2
 
 export interface StoredBatch {
   readonly events: StoredEvent[]
@@ -25,23 +24,16 @@ export interface StoredBatch {
   readonly rules: number
 }
 
-/** @throws RecordFormatError for a record accepted under rules that this version does not know. */
-export function refuseUnknownRules({ rules }: RecordHeader): void {
-  if (rules < 1 || rules > ENRICHMENT_RULES) throw new RecordFormatError(`unknown enrichment rules ${rules}`)
-}
-
 /**
  * Derives the stored events of a record. A pure function of its header and bytes, so live reads and replays see the same
  * events. Returns new objects at each call.
  *
  * @param parsed the parsed bytes, if available; the result reuses them.
- * @throws RecordFormatError for a record accepted under rules that this version does not know.
  * @see contracts/ingest.md §5
  */
 export function storedEvents(record: EventRecord, parsed?: JsonObject): StoredBatch {
   const { header, body } = record
   const { rules } = header
-  refuseUnknownRules(header)
   switch (header.route) {
     case 'pixel-track':
     case 'pixel-page': {

@@ -1,7 +1,7 @@
 export type { AnswerClass, BatchOutcome } from './answer-class.ts'
 export { type ConsentAnswer, type ConsentRequirement, consentAnswer } from './consent.ts'
 export { setDeliveryTimes } from './delivery-times.ts'
-export { ENRICHMENT_RULES, refuseUnknownRules, type StoredBatch, storedEvents } from './enrich.ts'
+export { type StoredBatch, storedEvents } from './enrich.ts'
 export { type EnvelopeMembers, envelopeMembers, mergedMembers } from './envelope.ts'
 export { EVENT_TYPES, type EventType, eventName, isEventType, type StoredEvent } from './event.ts'
 export { normalizedId } from './event-id.ts'
@@ -21,6 +21,7 @@ export { pixelEvent, pixelNesting } from './pixel.ts'
 export { type EventPosition, formatPosition } from './position.ts'
 export {
   decodeRecord,
+  ENRICHMENT_RULES,
   type EventRecord,
   encodedSize,
   encodeRecord,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { decodeHashes, decodeRecord, type EventRecord, encodedSize, encodeRecord } from './record.ts'
+import { decodeHashes, decodeRecord, ENRICHMENT_RULES, type EventRecord, encodedSize, encodeRecord } from './record.ts'
 
 const record: EventRecord = {
   header: {
@@ -49,6 +49,16 @@ describe('an encoded record', () => {
       expect(decodeHashes(bytes)).toEqual({ sourceId, acceptedAt, messageHashes })
     }
   })
+
+  test.each([0, ENRICHMENT_RULES + 1, 65_535])(
+    'under the unknown rules %d is refused, but gives its hashes',
+    (rules) => {
+      const bytes = encoded()
+      bytes.writeUInt16LE(rules, 2)
+      expect(() => decodeRecord(bytes)).toThrow(`record has unknown enrichment rules ${rules}`)
+      expect(decodeHashes(bytes)).toEqual(decodeHashes(encoded()))
+    },
+  )
 
   test('of another format, with a flag that this version does not know, or cut, is refused', () => {
     const damaged: [position: number, value: number][] = [

@@ -33,11 +33,13 @@ export interface RecordHeader {
 export const ROUTES = [...EVENT_TYPES, 'batch', 'backfill', 'pixel-track', 'pixel-page', 'webhook'] as const
 export type Route = EventType | 'batch' | 'backfill' | 'pixel-track' | 'pixel-page' | 'webhook'
 
-export function eventCount(header: RecordHeader): number {
-  return header.messageHashes.length / MESSAGE_HASH_BYTES
+export function eventCount({ messageHashes }: Pick<RecordHeader, 'messageHashes'>): number {
+  return messageHashes.length / MESSAGE_HASH_BYTES
 }
 
 export const MESSAGE_HASH_BYTES = 8
+/** The newest rules that this version knows; enrich.ts describes them all. A changed rule gets a new number. */
+export const ENRICHMENT_RULES = 2
 export const SEED_BYTES = 16
 const FORMAT = 2
 
@@ -86,11 +88,13 @@ export function encodeRecord(record: EventRecord, target: Buffer, start: number)
 /**
  * Reads an encoded record; its parts are views of `bytes`, not copies.
  *
- * @throws RecordFormatError for bytes that are not a record, or a record of a later version.
+ * @throws RecordFormatError for bytes that are not a record, or a record of a later version: another format, or other rules.
  */
 export function decodeRecord(bytes: Uint8Array): EventRecord {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const { sourceAt, addressAt, hashesAt, bodyAt } = layoutOf(buffer)
+  const rules = buffer.readUInt16LE(2)
+  if (rules < 1 || rules > ENRICHMENT_RULES) throw new RecordFormatError(`record has unknown enrichment rules ${rules}`)
   const route = ROUTES[buffer[1]!]
   if (route === undefined) throw new RecordFormatError(`record has unknown route ${buffer[1]}`)
   return {
@@ -100,7 +104,7 @@ export function decodeRecord(bytes: Uint8Array): EventRecord {
       acceptedAt: buffer.readDoubleLE(4),
       clientAddress: readShortText(buffer, addressAt),
       seed: buffer.subarray(12, 12 + SEED_BYTES),
-      rules: buffer.readUInt16LE(2),
+      rules,
       policySet: buffer[0] === 1 ? 0 : buffer.readUInt32LE(34),
       messageHashes: buffer.subarray(hashesAt, bodyAt),
     },
@@ -109,9 +113,9 @@ export function decodeRecord(bytes: Uint8Array): EventRecord {
 }
 
 /**
- * Reads the messageId hashes of an encoded record, and whose they are, without the rest.
+ * Reads the messageId hashes of an encoded record, and whose they are, without the rest. No rules change them.
  *
- * @throws RecordFormatError as `decodeRecord`.
+ * @throws RecordFormatError as `decodeRecord`, but for no rules.
  */
 export function decodeHashes(bytes: Uint8Array): Pick<RecordHeader, 'sourceId' | 'acceptedAt' | 'messageHashes'> {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)

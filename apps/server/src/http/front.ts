@@ -1,5 +1,6 @@
 import { createServer, type Server as HttpServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { type AddressInfo, Server, type Socket } from 'node:net'
+import { isBodyHeldBack } from '@millrace/std'
 
 const MAX_HEADER_BYTES = 64 * 1024
 /** Time limit of a whole request on any route; ingest has a shorter limit for bodies. */
@@ -97,10 +98,10 @@ export class Front implements AsyncDisposable {
   }
 }
 
-function answerNotReady({ url, headers }: IncomingMessage, response: ServerResponse): void {
-  const path = url!.split('?', 1)[0]
+function answerNotReady(request: IncomingMessage, response: ServerResponse): void {
+  const path = request.url!.split('?', 1)[0]
   // The client's body would be read as its next request.
-  if (headers.expect !== undefined) response.shouldKeepAlive = false
+  if (isBodyHeldBack(request)) response.shouldKeepAlive = false
   if (path === '/ready') {
     response.writeHead(503, { 'Content-Type': 'application/json; charset=utf-8' })
     response.end('{"ready":false,"reason":"recovering log"}')
@@ -110,16 +111,34 @@ function answerNotReady({ url, headers }: IncomingMessage, response: ServerRespo
   response.end('Service unavailable')
 }
 
-/** Requests that Node's parser refuses never reach a handler. @see contracts/ingest.md §6, rows 408 and 431 */
+/**
+ * Requests that Node's parser refuses never reach a handler. Answers leave in the order of the requests, so this one waits for the answers to
+ * the requests before it on the connection: a client would take it for the first of them.
+ *
+ * @see contracts/ingest.md §6, rows 408 and 431
+ */
 function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy()
+    return
+  }
+  if (refusedLater.has(socket)) return
+  const response = (socket as { _httpMessage?: ServerResponse | null })._httpMessage
+  if (response?.req.complete) {
+    refusedLater.add(socket)
+    response.once('close', () => {
+      refusedLater.delete(socket)
+      answerClientError(error, socket)
+    })
     return
   }
   const [status, text] = CLIENT_ERRORS[error.code ?? ''] ?? ['400 Bad Request', 'Bad Request']
   const head = `HTTP/1.1 ${status}\r\nContent-Type: text/plain; charset=utf-8\r\nX-Content-Type-Options: nosniff\r\n`
   socket.end(`${head}Content-Length: ${text.length}\r\nConnection: close\r\n\r\n${text}`)
 }
+
+/** Connections whose last request was refused while an earlier one is in progress. */
+const refusedLater = new WeakSet<Socket>()
 
 const CLIENT_ERRORS: Readonly<Record<string, [status: string, text: string]>> = {
   HPE_HEADER_OVERFLOW: ['431 Request Header Fields Too Large', 'Request header too large'],

@@ -1,7 +1,7 @@
 import { answerUnreadablePath, type ControlPlane, RoutePatterns, v2Routes } from '@millrace/control-plane'
 import { isLoopbackHost } from '@millrace/delivery'
 import { RouteBook } from '@millrace/openapi'
-import { type Clock, requestId } from '@millrace/std'
+import { type Clock, isBodyHeldBack, requestId } from '@millrace/std'
 import { answerUnreadableTestPath } from '@millrace/test-api'
 import { type FastifyInstance, fastify } from 'fastify'
 import type { ProcessRole } from '../config/roles.ts'
@@ -69,7 +69,7 @@ function handlerOf(parts: readonly Part[], app: FastifyInstance): Handler {
   const handlers = parts.flatMap(({ handle }) => handle ?? [])
   return (request, response) => {
     for (const handle of handlers) if (handle(request, response)) return
-    if (request.headers.expect !== undefined) response.writeContinue()
+    if (isBodyHeldBack(request)) response.writeContinue()
     app.routing(request, response)
   }
 }

@@ -19,6 +19,7 @@ const Health = named(
     checks: closed({
       ...{ log: check, disk: check, config: check, catalog: check, delivery: check, backlog: check },
       readers: check,
+      damage: check,
     }),
   }),
 )
@@ -31,7 +32,16 @@ const health = {
   mode: 'NORMAL',
   backendConfigMode: 'LOCAL',
   lastSync: '2026-03-04T09:15:30.002Z',
-  checks: { log: 'ok', disk: 'ok', config: 'ok', catalog: 'ok', delivery: 'ok', backlog: 'ok', readers: 'ok' },
+  checks: {
+    log: 'ok',
+    disk: 'ok',
+    config: 'ok',
+    catalog: 'ok',
+    delivery: 'ok',
+    backlog: 'ok',
+    readers: 'ok',
+    damage: 'ok',
+  },
 }
 const broken = {
   ...health,

@@ -29,7 +29,7 @@ export function batchParts(): fc.Arbitrary<BatchParts> {
       ),
       batch: nameText('batch'),
       gap: space,
-      elements: fc.array(element, { minLength: 1, maxLength: 12 }),
+      elements: fc.array(elementText, { minLength: 1, maxLength: 12 }),
       spaces: fc.array(space, { minLength: 3, maxLength: 9 }),
     })
     .map(({ before, after, batch, gap, elements, spaces }) => ({
@@ -65,7 +65,7 @@ function nameText(name: string): fc.Arbitrary<string> {
 const { value } = fc.letrec<{ value: string; array: string; object: string }>((tie) => ({
   value: fc.oneof(
     { depthSize: 'small' },
-    fc.constantFrom('0', '-1.5e-3', '12345678901234567890', 'true', 'false', 'null', '""'),
+    fc.constantFrom('0', '-0', '-1.5e-3', '1e999', '12345678901234567890', 'true', 'false', 'null', '""'),
     textContent.map((content) => `"${content}"`),
     tie('array'),
     tie('object'),
@@ -99,13 +99,29 @@ const member = fc.oneof(
   nameContent.map((content) => ({ name: '', text: `"x${content}":[${'{'}"batch":[1,2]}]` })),
 )
 
-const ids = fc.constantFrom('"ada"', '" ada"', '"\\u0061da"', '"bob"', '7', '"7"', '"eve\\n"', '"日本"', '"😀"')
-const element = fc
+const hostile = fc.oneof(
+  ...['__proto__', 'constructor', '_metadata', 'type', 'receivedAt'].map((name) => memberOf(name, value)),
+)
+const messageIds = ['"m-1"', '" m-2 "', '""', '"\\ud800"', '"\\u00a0"', '5']
+const ids = fc.constantFrom(
+  '1e999',
+  '"ada"',
+  '" ada"',
+  '"\\u0061da"',
+  '"bob"',
+  '7',
+  '"7"',
+  '"eve\\n"',
+  '"日本"',
+  '"😀"',
+)
+/** An event that passes every check. */
+export const elementText = fc
   .record({
     type: memberOf('type', fc.constantFrom('"track"', '"identify"', '"p\\u0061ge"')),
     id: fc.oneof(memberOf('userId', ids), memberOf('anonymousId', ids)),
     otherId: fc.option(memberOf('userId', fc.oneof(ids, fc.constantFrom('""', 'true')))),
-    others: fc.array(fc.oneof(member, memberOf('messageId', fc.constantFrom('"m-1"', '" m-2 "', '""', '5'))), {
+    others: fc.array(fc.oneof(member, hostile, memberOf('messageId', fc.constantFrom(...messageIds))), {
       maxLength: 3,
     }),
     gap: space,

@@ -1,4 +1,5 @@
-import { type EventRecord, eventCount, refuseUnknownRules } from '@millrace/protocol'
+import { type EventRecord, eventCount } from '@millrace/protocol'
+import { decodeHashes } from '@millrace/protocol/record'
 import type { Clock } from '@millrace/std'
 import type { Dedup, DuplicateMarks, RuledRecord, RulesRead } from '../dedup.ts'
 import type {
@@ -13,7 +14,7 @@ import type {
   Stream,
   Tally,
 } from '../event-log.ts'
-import { type FramedRecord, frame, recordOf } from '../frames.ts'
+import { type FramedRecord, frame, knownRecords, recordOf } from '../frames.ts'
 import { addToTally } from '../tally.ts'
 import { type KafkaAddress, KafkaConnections } from './connections.ts'
 import { KafkaWriter } from './kafka-writer.ts'
@@ -216,18 +217,7 @@ export class KafkaEventLog implements EventLog, LogWriter {
     if (!this.#holds(partition, stream)) return { records: [], next: Math.max(from, this.end(partition)) }
     const { records: found, next, gap } = await this.#reader.forward(partition, from, maxBytes)
     const records = await this.#marked(partition, found)
-    const decoded: StoredRecord[] = []
-    for (const record of records) {
-      try {
-        const known = recordOf(record)
-        refuseUnknownRules(known.header)
-        decoded.push(known)
-      } catch (error) {
-        // A record of a later version: readers get what is before it, and then stop at it.
-        if (decoded.length === 0) throw error
-        break
-      }
-    }
+    const decoded = knownRecords(records)
     const result = { records: decoded, next: decoded.length < records.length ? decoded.at(-1)!.offset + 1 : next }
     return gap === undefined ? result : { ...result, gap }
   }
@@ -271,8 +261,9 @@ export class KafkaEventLog implements EventLog, LogWriter {
       const { records, next } = await this.#reader.forward(partition, at, TALLY_BYTES)
       for (const record of await this.#marked(partition, records)) {
         if (record.offset >= end) break
-        const { header, duplicates } = recordOf(record)
-        addToTally(tally, header.sourceId, eventCount(header) - (duplicates?.size ?? 0), record.bytes.length)
+        const header = decodeHashes(record.bytes)
+        const events = eventCount(header) - (record.duplicates?.length ?? 0) / 2
+        addToTally(tally, header.sourceId, events, record.bytes.length)
       }
       at = next
     }
@@ -293,7 +284,7 @@ export class KafkaEventLog implements EventLog, LogWriter {
     if (first >= this.end(partition)) return undefined
     const [record] = (await this.#reader.forward(partition, first, 1)).records
     if (record === undefined) return undefined
-    const oldest = { offset: record.offset, acceptedAt: recordOf(record).header.acceptedAt }
+    const oldest = { offset: record.offset, acceptedAt: decodeHashes(record.bytes).acceptedAt }
     this.#oldest.set(partition, oldest)
     return oldest
   }

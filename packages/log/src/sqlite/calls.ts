@@ -61,7 +61,7 @@ export type BackCalls = {
   scan(request: { partition: number; from: Offset; maxBytes: number }): ScanResult
 }
 
-/** Notification of the thread: a segment was set aside. */
+/** Notification of the thread: records are lost to damage. */
 export interface DamageNotice {
   readonly range: OffsetRange
   readonly cause: string

@@ -1,10 +1,11 @@
 import { copyFileSync, mkdtempSync, readdirSync, rmSync, statSync, truncateSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type EventRecord, messageHash } from '@millrace/protocol'
+import { ENRICHMENT_RULES, type EventRecord, messageHash } from '@millrace/protocol'
 import { systemClock } from '@millrace/std'
 import { afterAll, expect, test } from 'vitest'
 import type { Stream } from '../event-log.ts'
+import { framedRecords } from '../frames.ts'
 import { ForwardReader } from './forward-reader.ts'
 import { Segment } from './segments/segment.ts'
 import { removeSegment, segmentPath, setAside } from './segments/segment-files.ts'
@@ -94,6 +95,29 @@ test('sees what is written to a segment that was closed with nothing in it', asy
   await using log = await SqliteEventLog.open({ directory, clock: systemClock })
   expect(await log.append(0, 'live', recordOf('again'))).toBe(0)
   expect(reader.read(0, 'live', 0, 1, 1_000).records.map(({ offset }) => offset)).toEqual([0])
+})
+
+test('a record under the rules of a later version stops its readers, which never pass over it', async () => {
+  await using log = await SqliteEventLog.open({ directory: join(root, 'later'), clock: systemClock, cacheBytes: 0 })
+  const later = recordOf('later')
+  const rules = ENRICHMENT_RULES + 1
+  await log.append(0, 'live', recordOf('known'))
+  await log.append(0, 'live', { ...later, header: { ...later.header, rules } })
+  await log.append(0, 'live', recordOf('behind'))
+  const forward = new ForwardReader(join(root, 'later'), () => {})
+  const reads = [
+    (from: number) => log.read(0, 'live', from, 1_000_000),
+    async (from: number) => forward.read(0, 'live', from, 3, 1_000_000),
+  ]
+  for (const read of reads) {
+    expect(await read(0)).toMatchObject({ records: [{ offset: 0 }], next: 1 })
+    await expect(read(1)).rejects.toThrow(`record has unknown enrichment rules ${rules}`)
+  }
+  const { frames } = await log.scan(0, 0, 1_000_000)
+  expect(() => [...framedRecords(frames)]).toThrow(`record has unknown enrichment rules ${rules}`)
+  // Counts need no rules.
+  expect(await log.tally(0, 'live', { from: 1, to: 3 })).toMatchObject(new Map([['source', { events: 2 }]]))
+  forward.release()
 })
 
 test('released, it keeps no file of the log open', async () => {

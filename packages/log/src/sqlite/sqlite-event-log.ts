@@ -16,7 +16,7 @@ import {
   type Stream,
   type Tally,
 } from '../event-log.ts'
-import { recordOf } from '../frames.ts'
+import { knownRecords, recordOf } from '../frames.ts'
 import type { BackCalls, DamageNotice, LogCalls, LogThreadData } from './calls.ts'
 import { CommitRing } from './commit-ring.ts'
 import { GroupCommit, MAX_COMMIT_BYTES } from './group-commit.ts'
@@ -48,6 +48,8 @@ export interface SqliteEventLogOptions {
   readonly onFault?: (error: Error) => void
   /** Called when the search thread ended; it restarts. */
   readonly onReaderEnd?: (error: Error) => void
+  /** Called when records are found to be lost to damage, also while it opens. */
+  readonly onDamage?: (notice: DamageNotice) => void
 }
 
 const LOOK_AGAIN_MS = 50
@@ -84,7 +86,10 @@ export class SqliteEventLog implements EventLog, LogWriter {
       file: new URL('./thread.ts', import.meta.url),
       name: 'log',
       data,
-      onNotice: (notice) => hooks.onNotice?.(notice),
+      onNotice: (notice) => {
+        options.onDamage?.(notice)
+        hooks.onNotice?.(notice)
+      },
       onEnd: (error) => hooks.onEnd?.(error),
     })
     try {
@@ -166,8 +171,8 @@ export class SqliteEventLog implements EventLog, LogWriter {
       const last = cached.at(-1)
       return { records: cached, next: last === undefined ? Math.max(from, end) : last.offset + 1 }
     }
-    const { records, next } = await this.#thread.call('read', { stream: number, from, maxBytes })
-    return { records: records.map(recordOf), next: records.length === 0 ? Math.max(from, end) : next }
+    const records = knownRecords((await this.#thread.call('read', { stream: number, from, maxBytes })).records)
+    return { records, next: records.length === 0 ? Math.max(from, end) : records.at(-1)!.offset + 1 }
   }
 
   readBack(partition: number, before: Offset, maxBytes: number): Promise<FramedResult> {

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, describe, expect, test } from 'vitest'
 import { testRecord } from '../conformance.ts'
+import type { DamageNotice } from './calls.ts'
 import { LogFolders, notesIn, openLog, segmentFiles } from './log-folders.ts'
 import { SEGMENT_OFFSETS } from './segments/segment.ts'
 import { PAGE_BYTES } from './segments/segment-files.ts'
@@ -34,23 +35,38 @@ describe('a start after a crash', () => {
     expect(await notesIn(log)).toEqual(all)
   })
 
-  test('reports the records that readers have passed and that damage in the WAL cut off, and keeps the damaged files', async () => {
+  test.each([0, 9])(
+    'reports records that damage in the WAL cut off, and keeps the damaged files; readers passed offset %d',
+    async (notBefore) => {
+      const directory = await crashed()
+      const wal = join(directory, '0.db-wal')
+      const damaged = readFileSync(wal)
+      // In the frames of the later half of the commits.
+      damaged[Math.floor(damaged.length * 0.6)]! ^= 1
+      writeFileSync(wal, damaged)
+      let left: (string | undefined)[] = []
+      const notices: DamageNotice[] = []
+      for (const run of [0, 1]) {
+        await using log = await openLog(directory, { notBefore, onDamage: (notice) => notices.push(notice) })
+        left = (await notesIn(log)).filter((note) => note !== 'new')
+        expect(left.length).toBeGreaterThan(0)
+        expect(left).toEqual(all.slice(0, left.length))
+        expect(log.damaged()).toEqual([{ from: left.length, to: SEGMENT_OFFSETS }])
+        expect(await log.append(0, 'live', testRecord('source-a', 'new'))).toBe(SEGMENT_OFFSETS + run)
+      }
+      expect(notices.map(({ range }) => range)).toEqual([{ from: left.length, to: SEGMENT_OFFSETS }])
+      expect(readFileSync(join(directory, `${left.length}.db-wal.damaged`))).toEqual(damaged)
+    },
+  )
+
+  test('reports the records that readers have passed and that are gone from the end of the WAL', async () => {
     const directory = await crashed()
     const wal = join(directory, '0.db-wal')
-    const damaged = readFileSync(wal)
-    // In the frames of the later half of the commits.
-    damaged[Math.floor(damaged.length * 0.6)]! ^= 1
-    writeFileSync(wal, damaged)
-    let left: (string | undefined)[] = []
-    for (const run of [0, 1]) {
-      await using log = await openLog(directory, { notBefore: 9 })
-      left = (await notesIn(log)).filter((note) => note !== 'new')
-      expect(left.length).toBeGreaterThan(0)
-      expect(left).toEqual(all.slice(0, left.length))
-      expect(log.damaged()).toEqual([{ from: left.length, to: 9 }])
-      expect(await log.append(0, 'live', testRecord('source-a', 'new'))).toBe(9 + run)
-    }
-    expect(readFileSync(join(directory, `${left.length}.db-wal.damaged`))).toEqual(damaged)
+    truncateSync(wal, Math.floor(statSync(wal).size * 0.6))
+    await using log = await openLog(directory, { notBefore: 9 })
+    const left = await notesIn(log)
+    expect(log.damaged()).toEqual([{ from: left.length, to: 9 }])
+    expect(await log.append(0, 'live', testRecord('source-a', 'new'))).toBe(9)
   })
 
   test('sets an open segment aside whose file is emptied, and keeps its WAL for a person to look at', async () => {
@@ -78,6 +94,21 @@ describe('a start after a crash', () => {
   test('serves a segment that had been filled but not yet checkpointed', async () => {
     await using log = await openLog(await crashedWhileClosing())
     expect(await notesIn(log)).toEqual([...all, '10'])
+  })
+
+  test('reports what damage in the WAL of a segment that was being closed cut off', async () => {
+    const directory = await crashedWhileClosing()
+    const wal = join(directory, '0.db-wal')
+    const damaged = readFileSync(wal)
+    damaged[Math.floor(damaged.length * 0.6)]! ^= 1
+    writeFileSync(wal, damaged)
+    for (const _ of [0, 1]) {
+      await using log = await openLog(directory)
+      const left = (await notesIn(log)).length - 1
+      expect(await notesIn(log)).toEqual([...all.slice(0, left), '10'])
+      expect(log.damaged()).toEqual([{ from: left, to: 10 }])
+      expect(readFileSync(join(directory, `${left}.db-wal.damaged`))).toEqual(damaged)
+    }
   })
 
   test.each([false, true])('waits for no checkpoint of such a segment; a source has a window: %s', async (hasDedup) => {

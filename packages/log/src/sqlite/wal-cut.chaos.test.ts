@@ -3,9 +3,10 @@ import { join } from 'node:path'
 import { decodeRecord, type EventRecord, encodedSize, encodeRecord, eventCount } from '@millrace/protocol'
 import { afterAll, expect, test } from 'vitest'
 import { noteOf, testRecord } from '../conformance.ts'
-import { STREAMS, type Stream } from '../event-log.ts'
+import { type OffsetRange, STREAMS, type Stream } from '../event-log.ts'
 import { LogFolders } from './log-folders.ts'
-import { Segments } from './segments/segments.ts'
+import { SEGMENT_OFFSETS } from './segments/segment.ts'
+import { Segments, type SegmentsOptions } from './segments/segments.ts'
 import { streamNumber } from './segments/stream-number.ts'
 
 const folders = new LogFolders()
@@ -15,16 +16,18 @@ afterAll(() => folders[Symbol.dispose]())
 const FRAME_BYTES = 24 + 16_384
 const WAL_HEADER_BYTES = 32
 
-function open(directory: string): Segments {
+function open(directory: string, onDamage?: SegmentsOptions['onDamage']): Segments {
   return new Segments({
     directory,
     segmentBytes: 2 ** 30,
     segmentMs: 3_600_000,
     notBefore: 0,
     hasDedup: false,
-    onDamage: (range, cause) => {
-      throw new Error(`damage from ${range.from} on: ${cause}`)
-    },
+    onDamage:
+      onDamage ??
+      ((range, cause) => {
+        throw new Error(`damage from ${range.from} on: ${cause}`)
+      }),
   })
 }
 
@@ -102,4 +105,47 @@ test('wherever the WAL is cut, every commit before the cut is served whole and n
   }
   void close()
   expect(places.length).toBeGreaterThan(400)
+})
+
+/** Bytes of a frame to damage: page number, size of the commit, salt, checksum, page. */
+const PLACES_IN_FRAME = [3, 7, 8, 15, 16, 23, 24, 8_000, FRAME_BYTES - 1]
+
+/** Every kind of place, in turn over the frames; and the header. */
+function placesToDamage(walBytes: number): number[] {
+  const frames = Math.floor((walBytes - WAL_HEADER_BYTES) / FRAME_BYTES)
+  const inFrames = Array.from({ length: frames }, (_, frame) => {
+    return WAL_HEADER_BYTES + frame * FRAME_BYTES + PLACES_IN_FRAME[frame % PLACES_IN_FRAME.length]!
+  })
+  return [0, 3, 9, 17, 23, 31, ...inFrames]
+}
+
+test('wherever a byte of the WAL is damaged, a loss is reported and the damaged files are kept, unless it may be a commit torn by the crash', async () => {
+  const { directory, wal, commits, close } = crashedLog()
+  const found = { reported: 0, silent: 0 }
+  for (const place of placesToDamage(wal.length)) {
+    const damaged = folders.copy(directory)
+    const bytes = Buffer.from(wal)
+    bytes[place]! ^= 0x11
+    writeFileSync(join(damaged, '0.db-wal'), bytes)
+    const frameAt = place - ((place - WAL_HEADER_BYTES) % FRAME_BYTES)
+    const left = commits.filter(({ walEnd }) => place >= WAL_HEADER_BYTES && walEnd <= frameAt)
+    const lost = commits.length - left.length
+    const reports: OffsetRange[] = []
+    const segments = open(damaged, (range) => reports.push(range))
+    expect([place, notesOf(segments).sort()]).toEqual([place, left.flatMap(({ notes }) => notes).sort()])
+    const end = left.reduce((sum, { notes }) => sum + notes.length, 0)
+    const report = { from: end, to: SEGMENT_OFFSETS }
+    // Damage in the mark of a commit's end can make two commits look like one, and one like two.
+    const isUnclear = lost === 2 || (lost === 1 && place - frameAt < 24)
+    const isReported = isUnclear ? reports.length > 0 : lost > 2
+    expect([place, reports, segments.damaged]).toEqual([place, isReported ? [report] : [], isReported ? [report] : []])
+    expect([place, segments.end]).toEqual([place, isReported ? SEGMENT_OFFSETS : end])
+    if (isReported) expect(readFileSync(join(damaged, `${end}.db-wal.damaged`)).equals(bytes)).toBe(true)
+    found[isReported ? 'reported' : 'silent']++
+    await segments.close()
+    rmSync(damaged, { recursive: true })
+  }
+  await close()
+  expect(found.reported).toBeGreaterThan(50)
+  expect(found.silent).toBeGreaterThan(0)
 })

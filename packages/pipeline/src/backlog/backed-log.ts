@@ -2,6 +2,7 @@ import type { BacklogStore, KeptRecord } from '@millrace/delivery'
 import {
   addToTally,
   type FramedResult,
+  knownRecords,
   type LogReader,
   type Offset,
   type OffsetRange,
@@ -47,7 +48,7 @@ export class BackedLog implements LogReader {
   async read(partition: number, stream: Stream, from: Offset, maxBytes: number): Promise<ReadResult> {
     if (from < (this.#kept.get(partition)?.to ?? 0)) {
       const request = { partition, stream: STREAMS.indexOf(stream), from, maxBytes }
-      const records = (await this.#store.readKept(request)).map(storedRecord)
+      const records = knownRecords((await this.#store.readKept(request)).map(framed))
       const last = records.at(-1)
       if (last !== undefined) return { records, next: last.offset + 1 }
     }
@@ -60,7 +61,7 @@ export class BackedLog implements LogReader {
     const missing = offsets.filter((offset, i) => records[i] === undefined && offset < to)
     if (missing.length === 0) return records
     const kept = await this.#store.getKept({ partition, offsets: missing })
-    const found = new Map(kept.map((record) => [record.offset, storedRecord(record)]))
+    const found = new Map(kept.map((record) => [record.offset, recordOf(framed(record))]))
     return records.map((record, i) => record ?? found.get(offsets[i]!))
   }
 
@@ -103,6 +104,6 @@ export class BackedLog implements LogReader {
   }
 }
 
-function storedRecord({ offset, bytes, duplicates }: KeptRecord): StoredRecord {
-  return recordOf({ offset, bytes, ...(duplicates === null ? {} : { duplicates }) })
+function framed({ offset, bytes, duplicates }: KeptRecord): Parameters<typeof recordOf>[0] {
+  return { offset, bytes, ...(duplicates === null ? {} : { duplicates }) }
 }

@@ -1,4 +1,3 @@
-import { ENRICHMENT_RULES } from '@millrace/protocol'
 import { expect, test } from 'vitest'
 import type { CatalogRecord } from '../thread/catalog-log.ts'
 import type { PartToCount } from './counter-calls.ts'
@@ -34,11 +33,6 @@ test('a record that cannot be read is never passed over', () => {
   expect([none.records.length, none.next, none.trouble]).toEqual([0, 10, 'record format 9'])
 })
 
-test('a record under rules of a later version is never passed over', () => {
-  const { records, next, trouble } = recordsToCount(part, () => [recordAt(10), recordAt(11, ENRICHMENT_RULES + 1)])
-  expect([records.length, next, trouble]).toEqual([1, 11, `unknown enrichment rules ${ENRICHMENT_RULES + 1}`])
-})
-
-function recordAt(offset: number, rules = ENRICHMENT_RULES): CatalogRecord {
-  return { offset, header: { rules } } as CatalogRecord
+function recordAt(offset: number): CatalogRecord {
+  return { offset } as CatalogRecord
 }

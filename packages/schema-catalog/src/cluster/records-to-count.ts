@@ -1,4 +1,3 @@
-import { refuseUnknownRules } from '@millrace/protocol'
 import type { CatalogRecord } from '../thread/catalog-log.ts'
 import type { PartToCount } from './counter-calls.ts'
 
@@ -11,7 +10,6 @@ export function recordsToCount(
   try {
     for (const record of recordsOf(frames)) {
       if (record.offset >= next) break
-      refuseUnknownRules(record.header)
       const indexes = duplicates.get(record.offset)
       records.push(indexes === undefined ? record : { ...record, duplicates: new Set(indexes) })
     }

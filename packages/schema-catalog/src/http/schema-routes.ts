@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { isBodyHeldBack } from '@millrace/std'
 import type { CatalogStatus, SchemaCatalog } from '../schema-catalog.ts'
 import { CatalogUnavailableError, type ListPage, type PlaceInList, type SourceChoice } from '../thread/calls.ts'
 import { parseSchemaPath, SCHEMA_PREFIX, type SchemaPath } from './schema-paths.ts'
@@ -36,7 +37,7 @@ export class SchemaRoutes {
   handle(request: IncomingMessage, response: ServerResponse): boolean {
     if (!request.url!.startsWith(SCHEMA_PREFIX)) return false
     // A body is ignored; one that is held back would be taken for the next request.
-    if (request.headers.expect !== undefined) response.writeContinue()
+    if (isBodyHeldBack(request)) response.writeContinue()
     request.resume()
     this.#answer(request, response).catch((error: Error) => {
       if (!(error instanceof CatalogUnavailableError)) this.#options.onError(error)

@@ -4,7 +4,16 @@ import { type NeedsData, needsOf } from './needs.ts'
 const node = (id: string, kind: string, word: string, rank: number) =>
   ({ id, name: `Name of ${id}`, type: 'X', rate: null, state: { kind, word, rank } }) as NeedsData['sources'][number]
 
-const checks = { log: 'ok', disk: 'ok', config: 'ok', catalog: 'ok', delivery: 'ok', backlog: 'ok', readers: 'ok' }
+const checks = {
+  log: 'ok',
+  disk: 'ok',
+  config: 'ok',
+  catalog: 'ok',
+  delivery: 'ok',
+  backlog: 'ok',
+  readers: 'ok',
+  damage: 'ok',
+}
 
 const nothing: NeedsData = {
   sources: [node('s1', 'ok', 'ok', 5)],

@@ -171,6 +171,19 @@ describe('damage', () => {
     expect(found['records']).toContain(second)
   })
 
+  test('records that damage in the WAL of a crashed server cut off are told', async () => {
+    await using _ = await openLog(data, RECORDS, 2 ** 30)
+    const crashed = join(root, 'crashed')
+    cpSync(data, crashed, { recursive: true, filter: (path) => !path.endsWith('-shm') })
+    const wal = join(crashed, 'log', '0.db-wal')
+    const damaged = readFileSync(wal)
+    damaged[Math.floor(damaged.length / 2)]! ^= 1
+    writeFileSync(wal, damaged)
+    const { code, found } = await examine({ MILLRACE_DATA_DIR: crashed })
+    const rest = 'the next start serves the rest, and keeps these files as *.damaged'
+    expect([code, found['records']]).toEqual([1, `fail ${wal}: damage cut off accepted records; ${rest}`])
+  })
+
   test('a segment that was set aside is shown with its offsets', async () => {
     const [, second, third] = copyOfLog()
     renameSync(second, `${second}.damaged`)

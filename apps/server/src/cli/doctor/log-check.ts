@@ -60,6 +60,13 @@ function* checkRecords(segments: readonly SegmentFiles[], progress: Output): Gen
     // Retention may have deleted it since it was listed.
     if (report === 'gone') continue
     records += report.records
+    if (report.isCut) {
+      isAllWell = false
+      yield fail(
+        'records',
+        `${path}-wal: damage cut off accepted records; the next start serves the rest, and keeps these files as *.damaged`,
+      )
+    }
     if (report.damagedOffsets.length === 0) continue
     isAllWell = false
     const shown = report.damagedOffsets.slice(0, 10).join(', ')

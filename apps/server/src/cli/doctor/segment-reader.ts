@@ -3,13 +3,15 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
 import { crc32 } from 'node:zlib'
-import { streamsIn, streamTable } from '@millrace/log'
+import { lostCommits, streamsIn, streamTable } from '@millrace/log'
 import { roomNeeded, ScratchFolder } from './scratch-folder.ts'
 
 export interface SegmentReport {
   readonly records: number
   /** Records that fail their checksums; at most the first 1,000. */
   readonly damagedOffsets: readonly number[]
+  /** Damage in its WAL cut off records that were acknowledged: they are not among those. */
+  readonly isCut: boolean
 }
 
 /** The file is not a database of ours, or cannot be read. */
@@ -49,7 +51,8 @@ function readCopy(path: string, first: number): SegmentReport | 'gone' {
     // The WAL is copied first: pages that a checkpoint moves meanwhile are then duplicated instead of lost.
     copyFileSync(`${path}-wal`, `${copy}-wal`)
     copyFileSync(path, copy)
-    return readRecords(copy, first, 'with its WAL')
+    const isCut = lostCommits(`${copy}-wal`) !== 'none'
+    return { ...readRecords(copy, first, 'with its WAL'), isCut }
   })
 }
 
@@ -65,7 +68,7 @@ function readRecords(path: string, first: number, way: 'as it is' | 'with its WA
   const database = new DatabaseSync(location, { readOnly: way === 'as it is' })
   try {
     let records = 0
-    if (isBlank(database)) return { records, damagedOffsets: [] }
+    if (isBlank(database)) return { records, damagedOffsets: [], isCut: false }
     const damagedOffsets: number[] = []
     for (const stream of streamsIn(database)) {
       for (const row of database
@@ -77,7 +80,7 @@ function readRecords(path: string, first: number, way: 'as it is' | 'with its WA
         if (!isWhole && damagedOffsets.length < MAX_OFFSETS) damagedOffsets.push(offset)
       }
     }
-    return { records, damagedOffsets }
+    return { records, damagedOffsets, isCut: false }
   } finally {
     database.close()
   }

@@ -1,5 +1,5 @@
 import { mkdirSync, statSync } from 'node:fs'
-import { decodeRecord } from '@millrace/protocol/record'
+import { decodeHashes } from '@millrace/protocol/record'
 import { type Offset, type OffsetRange, STREAMS, type Tally } from '../../event-log.ts'
 import { addToTally } from '../../tally.ts'
 import type { SegmentKeysReader, StoredKeys } from '../dedup/known-keys.ts'
@@ -17,6 +17,7 @@ import {
   setAside,
 } from './segment-files.ts'
 import { type StreamNumber, streamNumber } from './stream-number.ts'
+import { lostCommits } from './wal.ts'
 
 /** The segments of one directory: finds the file of an offset, opens files for reads and sets damaged ones aside. */
 export class SegmentList implements StoredKeys {
@@ -45,9 +46,7 @@ export class SegmentList implements StoredKeys {
     }))
     this.#end = Math.max(notBefore, this.#damaged.at(-1)?.to ?? 0)
     this.#recoverNewest(notBefore)
-    for (const entry of this.#entries) {
-      if (entry.state === 'closed' && hasWal(entry.path)) entry.state = 'closing'
-    }
+    this.#recoverClosing()
   }
 
   /** In offset order. */
@@ -137,7 +136,7 @@ export class SegmentList implements StoredKeys {
       if (knownStreams(entry)?.isDisjointFrom(streams) === true) continue
       const record = this.guarded(entry, (segment) => segment.firstRecord(partition))
       if (record !== undefined && record !== 'damaged') {
-        return { offset: record.offset, acceptedAt: decodeRecord(record.bytes).header.acceptedAt }
+        return { offset: record.offset, acceptedAt: decodeHashes(record.bytes).acceptedAt }
       }
     }
     return undefined
@@ -223,13 +222,20 @@ export class SegmentList implements StoredKeys {
   /**
    * Reopens the newest segment if it was open or is empty; a closed segment is never written again.
    *
-   * @param passed offset that readers have passed: an open segment that ends before it has lost records. Damage in a WAL cuts off
-   *   every later commit, and SQLite does not report it.
+   * @param passed offset that readers have passed: an open segment that ends before it has lost records.
    */
   #recoverNewest(passed: Offset): void {
     const { newest } = this
     if (newest === undefined) return
-    if (hasWal(newest.path) || isBlank(newest.path)) newest.state = 'open'
+    const lost = hasWal(newest.path) ? lostCommits(`${newest.path}-wal`) : 'none'
+    if (lost === 'all') {
+      this.#setAside(newest, new DamagedSegmentError(`${newest.path}: ${CUT_OFF}`))
+      return
+    }
+    const isCut = lost === 'rest'
+    // A cut segment is not opened for writing: SQLite would write over the lost commits before they are copied.
+    if (isCut) newest.state = 'closing'
+    else if (hasWal(newest.path) || isBlank(newest.path)) newest.state = 'open'
     let end = this.guarded(newest, (segment) => segment.end())
     if (end === newest.first && newest.state === 'closed') {
       this.release(newest)
@@ -237,21 +243,38 @@ export class SegmentList implements StoredKeys {
       end = this.guarded(newest, (segment) => segment.end())
     }
     if (end === 'damaged') return
-    this.#end = Math.max(this.#end, end)
-    if (newest.state === 'open' && end < passed) this.#closeCut(newest, end)
+    this.#end = Math.max(this.#end, end, isCut ? newest.first + SEGMENT_OFFSETS : 0)
+    if (isCut) {
+      this.#closeCut(newest, end, CUT_OFF)
+    } else if (newest.state === 'open' && end < passed) {
+      this.#closeCut(newest, end, 'its WAL ends before records that were already read')
+    }
   }
 
-  /** The lost offsets are between the segment and the next one; a copy of the files, named after the first of them, is kept. */
-  #closeCut(entry: SegmentEntry, end: Offset): void {
-    const range = { from: end, to: this.#end }
+  /** A crash leaves segments that were being closed with a WAL; each of them ends where the next one begins. */
+  #recoverClosing(): void {
+    for (const entry of this.#entries.filter(({ state, path }) => state === 'closed' && hasWal(path))) {
+      entry.state = 'closing'
+      const end = this.guarded(entry, (segment) => segment.end())
+      if (end !== 'damaged') this.#closeCut(entry, end, 'its WAL ends before the next segment begins')
+    }
+  }
+
+  /**
+   * The lost offsets are between the end of a segment and the next one, or damage that an earlier start found; a copy of the files, named after
+   * the first of these offsets, is kept.
+   */
+  #closeCut(entry: SegmentEntry, end: Offset, cause: string): void {
+    entry.state = 'closing'
+    const next = this.endOf(this.#entries.indexOf(entry))
+    const range = { from: end, to: Math.min(next, this.#damaged.find(({ from }) => from >= end)?.from ?? next) }
+    if (range.from >= range.to) return
     try {
       copyDamaged(entry.path, segmentPath(this.#directory, end))
     } catch {
       // The disk is full: the records that are left matter more.
     }
-    entry.state = 'closing'
-    this.#damaged = [...this.#damaged, range].sort((a, b) => a.from - b.from)
-    this.#onDamage(range, `${entry.path}: its WAL ends before records that were already read`)
+    this.#noteDamage(range, `${entry.path}: ${cause}`)
   }
 
   /** Index of the segment with an offset, or of the first one after it. */
@@ -275,13 +298,18 @@ export class SegmentList implements StoredKeys {
     this.release(entry)
     setAside(entry.path)
     this.#entries.splice(index, 1)
-    this.#damaged = [...this.#damaged, range].sort((a, b) => a.from - b.from)
-    this.#onDamage(range, error.message)
+    this.#noteDamage(range, error.message)
     if (isNewest) this.#end = Math.max(this.#end, range.to)
+  }
+
+  #noteDamage(range: OffsetRange, cause: string): void {
+    this.#damaged = [...this.#damaged, range].sort((a, b) => a.from - b.from)
+    this.#onDamage(range, cause)
   }
 }
 
 const MAX_OPEN_CLOSED_SEGMENTS = 8
+const CUT_OFF = 'damage in its WAL cut off commits that were synced'
 
 /** The streams of a segment, if they are known and stay: an open one may get others at any time. */
 function knownStreams({ state, streams }: SegmentEntry): ReadonlySet<StreamNumber> | undefined {

@@ -2,7 +2,7 @@ import { existsSync, renameSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
 import { crc32 } from 'node:zlib'
-import { decodeHashes, decodeRecord, eventCount } from '@millrace/protocol/record'
+import { decodeHashes, eventCount } from '@millrace/protocol/record'
 import type { AttemptEntry } from '../../dedup/attempts.ts'
 import { numberOfRule } from '../../dedup.ts'
 import { type Offset, type OffsetRange, STREAMS, type Tally } from '../../event-log.ts'
@@ -281,7 +281,7 @@ export class Segment {
   #tallyRecords(stream: StreamNumber, range: OffsetRange, into: Tally): void {
     for (const row of this.#streams.range(stream)?.iterate(range.from, range.to) ?? []) {
       const { bytes, duplicates } = this.#checked(row)
-      const { header } = decodeRecord(bytes)
+      const header = decodeHashes(bytes)
       const events = eventCount(header) - (duplicates?.length ?? 0) / 2
       addToTally(into, header.sourceId, events, bytes.length)
     }

@@ -1,0 +1,40 @@
+import type { ServerResponse } from 'node:http'
+import { connect } from 'node:net'
+import { expect, test } from 'vitest'
+import { Front } from './front.ts'
+
+const request = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`
+
+/** Sends bytes on one connection. @returns the status and body of each answer, when the server has closed it. */
+async function answersTo(front: Front, bytes: string, count: number, answer: (responses: ServerResponse[]) => void) {
+  const responses: ServerResponse[] = []
+  front.serve((_, response) => {
+    if (responses.push(response) === count) setImmediate(() => answer(responses))
+  })
+  let text = ''
+  const socket = connect(front.address.port, '127.0.0.1', () => socket.write(bytes))
+  socket.on('data', (chunk) => {
+    text += chunk.toString()
+  })
+  await new Promise((resolve) => socket.once('close', resolve))
+  return [...text.matchAll(/HTTP\/1\.1 (\d{3}) .*?\r\n\r\n(.*?)(?=HTTP\/1\.1|$)/gs)].map((match) => match.slice(1))
+}
+
+test('a request that cannot be read is answered after the requests before it on its connection', async () => {
+  await using front = await Front.listen('127.0.0.1', 0)
+  const answers = await answersTo(front, `${request('/a')}${request('/b')}garbage\r\n\r\n`, 2, ([a, b]) => {
+    b!.setHeader('Content-Length', 1).end('b')
+    a!.setHeader('Content-Length', 1).end('a')
+  })
+  expect(answers).toEqual([
+    ['200', 'a'],
+    ['200', 'b'],
+    ['400', 'Bad Request'],
+  ])
+})
+
+test('a request whose body cannot be read is answered at once, although its own answer is open', async () => {
+  await using front = await Front.listen('127.0.0.1', 0)
+  const head = 'POST /a HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n'
+  expect(await answersTo(front, `${head}zz\r\n`, 1, () => {})).toEqual([['400', 'Bad Request']])
+})
