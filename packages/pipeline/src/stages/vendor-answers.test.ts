@@ -1,7 +1,7 @@
 import { type DestinationModule, DestinationRegistry } from '@millrace/destinations'
 import type { JsonObject } from '@millrace/protocol'
 import { expect, test } from 'vitest'
-import { PipelineUnderTest, START, track } from '../testing/pipeline-under-test.ts'
+import { HOUR, PipelineUnderTest, START, track } from '../testing/pipeline-under-test.ts'
 import { Sink, type SinkAnswer } from '../testing/sink.ts'
 
 /*
@@ -115,6 +115,43 @@ test.each<[type: string, event: string, answer: SinkAnswer, outcome: string]>([
   await using run = await runAgainst(type, answer)
   await run.send(EVENTS[event]!)
   expect(await run.outcome('m')).toBe(outcome)
+})
+
+const facebookError = (code: number) => json(400, { error: { code, is_transient: false } })
+const slackError = (error: string) => json(200, { ok: false, error })
+
+test.each<[type: string, answer: SinkAnswer]>([
+  ['FACEBOOK_CAPI', facebookError(190)],
+  ['FACEBOOK_CAPI', facebookError(102)],
+  ['SLACK', slackError('token_expired')],
+  ['SLACK', slackError('invalid_auth')],
+])('%s answered %j: the token is refused, and the events wait for another one as after 401', async (type, answer) => {
+  await using run = await runAgainst(type, answer)
+  await run.send(...Array.from({ length: 30 }, (_, n) => track(`m-${n}`, `u-${n}`)))
+  await run.advance(2 * HOUR)
+  expect((await run.state()).state).toBe('unauthorised')
+  await run.advance(6 * HOUR)
+  expect(await run.deadLetters()).toEqual([])
+})
+
+test.each<[type: string, answer: SinkAnswer]>([
+  ['FACEBOOK_CAPI', facebookError(80_004)],
+  ['SLACK', slackError('ratelimited')],
+])('%s answered %j: the rate limit ends no event, as 429 does not', async (type, answer) => {
+  await using run = await runAgainst(type, answer)
+  await run.send(EVENTS['track']!)
+  await run.advance(6 * HOUR)
+  expect(await run.outcome('m')).toBe('retrying')
+})
+
+test.each<[type: string, answer: SinkAnswer]>([
+  ['FACEBOOK_CAPI', facebookError(2)],
+  ['SLACK', slackError('fatal_error')],
+])('%s answered %j: trouble of the service lets it rest, as 503 does', async (type, answer) => {
+  await using run = await runAgainst(type, answer)
+  await run.send(...Array.from({ length: 30 }, (_, n) => track(`m-${n}`, `u-${n}`)))
+  await run.advance(2 * HOUR)
+  expect((await run.state()).state).toBe('resting')
 })
 
 test('an event that is too old for GA4 when it is sent is a dead letter', async () => {
