@@ -23,6 +23,12 @@ const CONFIGS: Record<string, JsonObject> = {
     eventNames: [{ eventName: 'Seat Reserved', name: 'pe1_seat_reserved' }],
   },
   FACEBOOK_CAPI: { pixelId: '1234567890', accessToken: 'EAAx7Hq2-example-token' },
+  SALESFORCE: {
+    instanceUrl: 'https://cinema.my.salesforce.com',
+    oauthClientId: 'x7Hq2exampleKey',
+    oauthClientSecret: 'x7Hq2exampleSecret',
+    externalIdField: 'Millrace_Id__c',
+  },
 }
 const EVENTS: Record<string, object> = {
   track: track('m', 'u-4711', { anonymousId: 'a-9' }),
@@ -144,6 +150,29 @@ test.each<[type: string, answer: SinkAnswer]>([
   expect(await run.outcome('m')).toBe('retrying')
 })
 
+test.each<[type: string, event: string, answer: SinkAnswer]>([
+  ['FACEBOOK_CAPI', 'track', json(403, { error: { code: 4, is_transient: true } })],
+  ['SALESFORCE', 'identify', json(403, [{ errorCode: 'REQUEST_LIMIT_EXCEEDED', message: 'limit' }])],
+])('%s, %s answered %j while others are accepted: the event is not at fault', async (type, event, answer) => {
+  await using run = await runAgainst(type, ({ event: sent }) =>
+    JSON.stringify(sent).includes('busy') ? answer : json(200, [{ success: true, errors: [] }]),
+  )
+  const ofUser = (id: string) => ({
+    messageId: id,
+    userId: id,
+    anonymousId: id,
+    traits: { email: `${id}@mail.example` },
+  })
+  const sent = (id: string) => ({ ...EVENTS[event]!, ...ofUser(id) })
+  await run.send(sent('busy'))
+  for (let n = 0; n < 10; n++) {
+    await run.advance(HOUR)
+    await run.send(sent(`m-${n}`))
+    expect(await run.outcome(`m-${n}`)).toBe('delivered')
+  }
+  expect(await run.outcome('busy')).toBe('retrying')
+})
+
 test.each<[type: string, answer: SinkAnswer]>([
   ['FACEBOOK_CAPI', facebookError(2)],
   ['SLACK', slackError('fatal_error')],
@@ -179,8 +208,8 @@ test('of an answer over 1 MB only the status counts', async () => {
   expect(await run.outcome('m')).toBe('delivered')
 })
 
-/** A pipeline whose destination `d1` is of a type, and a service of that type that always gives the same answer. */
-async function runAgainst(type: string, answer: SinkAnswer): Promise<PipelineUnderTest> {
+/** A pipeline whose destination `d1` is of a type, and a service of that type. */
+async function runAgainst(type: string, answer: Parameters<typeof Sink.start>[0]): Promise<PipelineUnderTest> {
   const sink = await Sink.start(answer)
   const module = atSink(registry.find(type)!, sink)
   const config = CONFIGS[type] ?? { url: sink.url, webhookUrl: sink.url }
@@ -189,8 +218,8 @@ async function runAgainst(type: string, answer: SinkAnswer): Promise<PipelineUnd
   return run
 }
 
-/** The type, with its service on this machine. */
-function atSink(module: DestinationModule, sink: Sink): DestinationModule {
+/** The type, with its service on this machine, which asks for no access token. */
+function atSink({ tokenGrant: _, ...module }: DestinationModule, sink: Sink): DestinationModule {
   return {
     ...module,
     transform: (event, context) =>

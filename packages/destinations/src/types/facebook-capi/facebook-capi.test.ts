@@ -11,7 +11,9 @@ test.each<[status: number, body: unknown, judged: string | number | undefined]>(
   ...[4, 17, 341, 613, 80004].map((code): [number, unknown, number] => [400, { error: { code } }, 429]),
   ...[1, 2].map((code): [number, unknown, number] => [400, { error: { code } }, 503]),
   [400, { error: { code: '4' } }, undefined],
-  [403, { error: { code: 4 } }, undefined],
+  [403, { error: { code: 4 } }, 429],
+  [403, { error: { code: 200 } }, undefined],
+  [500, { error: { code: 190 } }, undefined],
   [400, 'no JSON', undefined],
 ])('an answer %i %j is %s', (status, body, judged) => {
   expect(destination.classify!({ status, headers: {}, body })).toBe(judged)

@@ -58,10 +58,10 @@ const STATUS_OF = new Map<unknown, number>([
   ...[1, 2].map((code) => [code, 503] as const),
 ])
 
-/** Under the same status 400 an error may pass by itself, be about the token, or about the events. */
+/** Under the same status an error may pass by itself, be about the token, or about the events. */
 function classify({ status, body }: { status: number; body: unknown }): Judgement | undefined {
   const error = isJsonObject(body) ? body['error'] : undefined
-  if (status !== 400 || !isJsonObject(error)) return undefined
+  if (status < 400 || status > 499 || !isJsonObject(error)) return undefined
   return STATUS_OF.get(error['code']) ?? (error['is_transient'] === true ? 503 : undefined)
 }
 
