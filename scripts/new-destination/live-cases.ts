@@ -80,8 +80,8 @@ function isAccepted(answered: Answered, ready: Ready): boolean {
   const { status, text } = answered
   const headers = Object.fromEntries(Object.entries(answered.headers).map(([name, value]) => [name, String(value)]))
   const answer = { status, headers, body: parsed(text) }
-  const outcome = ready.part?.joiner.outcomes?.(answer, [ready])?.[0] ?? ready.classify?.(answer)
-  return outcome === undefined ? status >= 200 && status < 300 : outcome === 'delivered'
+  const outcome = ready.part?.joiner.outcomes?.(answer, [ready])?.[0] ?? ready.classify?.(answer) ?? status
+  return typeof outcome === 'number' ? outcome >= 200 && outcome < 300 : outcome === 'delivered'
 }
 
 function parsed(text: string): unknown {

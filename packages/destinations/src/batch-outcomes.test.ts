@@ -34,6 +34,12 @@ test('Amplitude: events that a refusal names are refused, the others go again', 
     'abort',
   ])
   expect(outcomes('AMPLITUDE', requests, 400, { code: 400, error: 'Invalid API key' })).toBeUndefined()
+  expect(outcomes('AMPLITUDE', requests, 429, { code: 429, throttled_events: [1] })).toEqual([
+    'resend',
+    'retry',
+    'resend',
+  ])
+  expect(outcomes('AMPLITUDE', requests, 429, { code: 429, error: 'Too many requests' })).toBeUndefined()
   expect(outcomes('AMPLITUDE', requests, 200, { code: 200, events_ingested: 3 })).toBeUndefined()
 })
 

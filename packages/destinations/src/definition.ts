@@ -1,9 +1,9 @@
 import type {
-  AnswerClass,
   Authorization,
   BatchOutcome,
   ClientCertificate,
   JsonObject,
+  Judgement,
   StoredEvent,
   TokenGrant,
 } from '@millrace/protocol'
@@ -129,10 +129,11 @@ export interface DestinationModule {
    */
   refusal?(event: StoredEvent, config: JsonObject, nowMs: number): string | undefined
   /**
-   * Judges an answer where the status alone would mislead; undefined leaves it to the status. The body is what its JSON
-   * says, else its text; of one over 1 MB or of another type than text only the status tells anything.
+   * Judges an answer where the status alone would mislead; undefined leaves it to the status. A number is the status that the
+   * answer stands for, such as 401 for a refused token under status 200. The body is what its JSON says, else its text; of one
+   * over 1 MB or of another type than text only the status tells anything.
    */
-  classify?(answer: { status: number; headers: Record<string, string>; body: unknown }): AnswerClass | undefined
+  classify?(answer: { status: number; headers: Record<string, string>; body: unknown }): Judgement | undefined
   /** Left out where each event travels alone. */
   readonly batches?: RequestBatches
   /** Set where the code runs elsewhere; then `transform` makes no request. */

@@ -1,9 +1,9 @@
 import type {
-  AnswerClass,
   Authorization,
   BatchOutcome,
   ClientCertificate,
   JsonObject,
+  Judgement,
   StoredEvent,
   TokenGrant,
 } from '@millrace/protocol'
@@ -68,10 +68,11 @@ type Answer = Parameters<NonNullable<DestinationModule['classify']>>[0]
 /** The destination's own judgement of answers; undefined where it has none. It throws DestinationCodeError. */
 export function classifierOf(module: DestinationModule) {
   if (module.classify === undefined) return undefined
-  return (answer: Answer): AnswerClass | undefined => {
+  return (answer: Answer): Judgement | undefined => {
     try {
       const judged: unknown = module.classify!(answer)
       if (judged === undefined || judged === 'delivered' || judged === 'retry' || judged === 'abort') return judged
+      if (Number.isInteger(judged) && (judged as number) >= 100 && (judged as number) <= 599) return judged as number
       throw notWhatItShould(judged, 'classify')
     } catch (thrown) {
       throw failureOf(thrown)

@@ -289,3 +289,81 @@ test('events of a batch that was refused because of others go again at once', as
   expect((await run.deadLetters()).map(({ event }) => JSON.parse(event).messageId)).toEqual(['m-1'])
   expect(await run.outcome('m-2')).toBe('delivered')
 })
+
+test('what a vendor asks to send later waits alone; the others go again at once', async () => {
+  const webhook = (await DestinationRegistry.load()).find('WEBHOOK')!
+  const answer = ({ events }: Arrival): SinkAnswer => {
+    const isBusy = events.some(({ event }) => event === 'later')
+    const outcomes = events.map(({ event }) => (event === 'later' ? 'retry' : isBusy ? 'resend' : 'delivered'))
+    const headers = { 'content-type': 'application/json' }
+    return { status: isBusy ? 429 : 200, headers, body: JSON.stringify(outcomes) }
+  }
+  const { run, sink } = await PipelineUnderTest.withSink(answer, {
+    modules: [itemised(webhook)],
+    d1: { type: 'ITEMISED', ...batchOf(10) },
+  })
+  await using _ = run
+  await run.send(...['good', 'later', 'good'].map((event, n) => ({ ...track(`m-${n}`), event, userId: `u-${n}` })))
+  expect(sink.arrivals.map(idsOf)).toEqual([
+    ['m-0', 'm-1', 'm-2'],
+    ['m-0', 'm-2'],
+  ])
+  expect(await run.outcome('m-1')).toBe('retrying')
+  for (const id of ['m-0', 'm-2']) expect(await run.outcome(id)).toBe('delivered')
+})
+
+test('a batch that is halved ends with the request in flight when its destination is disabled, and goes again when enabled', async () => {
+  const { run, sink } = await PipelineUnderTest.withSink('hang', { d1: batchOf(8) })
+  await using _ = run
+  await run.send(...tracks(8))
+  await run.change('d1', { isEnabled: false })
+  sink.release(400)
+  await run.settle()
+  expect(sink.arrivals.map(({ events }) => events.length)).toEqual([8])
+  expect(await run.deadLetters()).toEqual([])
+  sink.answer = () => 200
+  await run.change('d1', { isEnabled: true })
+  expect(sink.arrivals.map(({ events }) => events.length)).toEqual([8, 8])
+  expect(await run.outcome('m-7')).toBe('delivered')
+})
+
+test('what is left of a batch that is halved goes by a configuration that changes meanwhile', async () => {
+  const { run, sink } = await PipelineUnderTest.withSink('hang', { d1: batchOf(8) })
+  await using _ = run
+  await run.send(...tracks(8))
+  const config = { webhookUrl: sink.url, batchSize: 8, headers: [{ from: 'x-new', to: 'yes' }] }
+  await run.change('d1', { config })
+  sink.release(400)
+  sink.answer = ({ headers }) => (headers['x-new'] === 'yes' ? 200 : 400)
+  await run.settle()
+  expect(sink.arrivals.map(({ events }) => events.length)).toEqual([8, 8])
+  expect(await run.deadLetters()).toEqual([])
+})
+
+test('a stop starts no further part of a batch that is halved', async () => {
+  const { run, sink } = await PipelineUnderTest.withSink('hang', { d1: batchOf(8) })
+  await using _ = run
+  await run.send(...tracks(8))
+  const stopped = run.delivery.stop(new Promise(() => {}))
+  sink.release(400)
+  await stopped
+  expect(sink.arrivals.map(({ events }) => events.length)).toEqual([8])
+  sink.answer = () => 200
+  await run.restart()
+  expect(sink.arrivals.map(({ events }) => events.length)).toEqual([8, 8])
+  expect(await run.outcome('m-7')).toBe('delivered')
+})
+
+test('user code leaves events of a batch together, also where credentials are saved', async () => {
+  const code = 'export const transformEvent = (event) => ({ ...event, key: getCredential("apiKey") })'
+  const step = { transformationId: 't1', versionId: 'v1', language: 'javascript' as const, code, libraries: [] }
+  const { run, sink } = await PipelineUnderTest.withSink(200, { d1: { ...batchOf(10), transformations: [step] } })
+  await using _ = run
+  run.credentials.set('apiKey', 'hush-hush')
+  await run.send(...tracks(10))
+  expect(sink.arrivals.map(({ events }) => events.length)).toEqual([10])
+  sink.answer = () => ({ status: 500, body: 'no hush-hush' })
+  await run.send(...tracks(2, () => '', 'n'))
+  const [attempt] = (await run.trace('n-1'))['d1']!.requests[0]!.attempts
+  expect(attempt).toMatchObject({ status: 500, text: 'no ********', batch: 2 })
+})

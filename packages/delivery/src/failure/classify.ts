@@ -18,12 +18,22 @@ export function classOfStatus(status: number): AnswerClass {
 /** A call that came to an end of its own. */
 export type Ended = Exclude<OutboundResult, { kind: 'aborted' }>
 
+/** What a call tells of the destination; of an answer, the status that it stands for. */
+export type Meaning =
+  | Exclude<Ended, { kind: 'answer' }>
+  | Pick<Extract<Ended, { kind: 'answer' }>, 'kind' | 'status' | 'durationMs'>
+
 /** The destination's own judgement goes first. */
-export function classOf(result: Ended, classify: Classify | undefined): AnswerClass {
-  if (result.kind === 'no_answer' || result.kind === 'unauthorised') return 'retry'
-  if (result.kind === 'refused') return 'abort'
-  const own = classify?.({ status: result.status, headers: flatHeaders(result.headers), body: parsedBody(result.text) })
-  return own ?? classOfStatus(result.status)
+export function meaningOf(
+  result: Ended,
+  classify: Classify | undefined,
+): { readonly answerClass: AnswerClass; readonly meaning: Meaning } {
+  const { kind, status, durationMs } = result
+  if (kind === 'no_answer' || kind === 'unauthorised') return { answerClass: 'retry', meaning: result }
+  if (kind === 'refused') return { answerClass: 'abort', meaning: result }
+  const own = classify?.({ status, headers: flatHeaders(result.headers), body: parsedBody(result.text) }) ?? status
+  if (typeof own === 'string') return { answerClass: own, meaning: result }
+  return { answerClass: classOfStatus(own), meaning: { kind, status: own, durationMs } }
 }
 
 export function abortReason(result: Ended): string {
@@ -33,14 +43,14 @@ export function abortReason(result: Ended): string {
 }
 
 /** What an attempt that did not deliver says of the destination as a whole. */
-export function signOf({ kind, status }: Exclude<Ended, { kind: 'refused' }>): Sign {
+export function signOf({ kind, status }: Exclude<Meaning, { kind: 'refused' }>): Sign {
   if (kind === 'unauthorised') return 'unauthorised'
   if (kind === 'no_answer' || status >= 500 || status < 200) return 'failed'
   return status === 401 || status === 403 ? 'refused' : 'good'
 }
 
 /** Whether an attempt that did not deliver says that the destination has too much to do. */
-export function isOverload(result: Exclude<Ended, { kind: 'refused' }>): boolean {
+export function isOverload(result: Exclude<Meaning, { kind: 'refused' }>): boolean {
   return result.status === 429 || result.status === 503 || (result.kind === 'no_answer' && result.isTimeout)
 }
 

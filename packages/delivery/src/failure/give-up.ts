@@ -1,6 +1,6 @@
 import { isWaiting, type LaneEvent } from '../lane/lane-event.ts'
 import type { LaneQueue } from '../lane/lane-queue.ts'
-import type { Ended } from './classify.ts'
+import type { Meaning } from './classify.ts'
 import type { OutageReading } from './outage.ts'
 import { EXPIRES_AFTER_MS, GIVE_UP_AFTER_MS, GIVE_UP_ATTEMPTS } from './retry-schedule.ts'
 
@@ -22,7 +22,7 @@ export interface ClockReading {
  */
 export function giveUpAfterAttempt(
   event: LaneEvent,
-  { kind, status }: Pick<Ended, 'kind' | 'status'>,
+  { kind, status }: Pick<Meaning, 'kind' | 'status'>,
   delivered: number,
   outage: OutageReading,
   moment: ClockReading,

@@ -2,7 +2,7 @@ import type { AnswerClass } from '@millrace/protocol'
 import type { DeliveryHistory, Failed } from '../lane/delivery-history.ts'
 import { noAnswerText } from '../lane/wait-cause.ts'
 import type { AttemptNote, LaneLimits } from '../limits/destination-limits.ts'
-import { type Ended, isOverload, signOf } from './classify.ts'
+import { type Ended, isOverload, type Meaning, signOf } from './classify.ts'
 
 export interface TroubleOptions {
   readonly destinationId: string
@@ -31,7 +31,7 @@ export class Trouble {
    * @param isReplay what is replayed may be what no destination bears: it begins no outage.
    * @param now monotonic.
    */
-  note(result: Ended, answerClass: AnswerClass, isReplay: boolean, now: number): void {
+  note(result: Meaning, answerClass: AnswerClass, isReplay: boolean, now: number): void {
     const { destinationId, limits, logger, onChange } = this.#options
     if (!limits.note(this.#noteOf(result, answerClass, isReplay, now), now)) return
     const state = limits.outageState
@@ -41,7 +41,7 @@ export class Trouble {
     onChange()
   }
 
-  #noteOf(result: Ended, answerClass: AnswerClass, isReplay: boolean, now: number): AttemptNote {
+  #noteOf(result: Meaning, answerClass: AnswerClass, isReplay: boolean, now: number): AttemptNote {
     const saysNothing = isReplay && this.#options.limits.outageState === 'ok'
     if (answerClass === 'delivered') return saysNothing ? DELIVERED_REPLAY : DELIVERED
     if (result.kind === 'refused') return REFUSED

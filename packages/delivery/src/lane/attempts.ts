@@ -1,5 +1,5 @@
 import { type AnswerClass, formatTime } from '@millrace/protocol'
-import { abortReason, classOf, type Ended } from '../failure/classify.ts'
+import { abortReason, type Ended, type Meaning, meaningOf } from '../failure/classify.ts'
 import { type ClockReading, giveUpAfterAttempt } from '../failure/give-up.ts'
 import { retryAfterMs, retryWaitMs } from '../failure/retry-schedule.ts'
 import type { Trouble } from '../failure/trouble.ts'
@@ -134,7 +134,7 @@ export class DeliveryAttempts {
 
   #judge(event: LaneEvent, ready: ReadyRequests, call: EndedCall): void {
     const wasProbe = this.#deps.limits.isProbing
-    const answerClass = this.judge(call.result, ready.classify, event.replayed !== undefined)
+    const { answerClass, meaning } = this.judge(call.result, ready.classify, event.replayed !== undefined)
     if (answerClass === 'delivered' && ready.requests.length === 1 && this.#isPlain(event)) {
       this.#deliveredAtOnce(event, call)
       this.#deps.onSettled(event)
@@ -148,7 +148,7 @@ export class DeliveryAttempts {
         this.#deps.onAborted(event)
       } else this.#call(event, ready, number + 1)
     } else if (answerClass === 'abort') this.#aborts(event, ready, call)
-    else if (!this.giveUpIfDue(event, result)) this.#deps.onRetry(event, result, this.waitMs([event], result))
+    else if (!this.giveUpIfDue(event, meaning)) this.#deps.onRetry(event, result, this.waitMs([event], result))
   }
 
   #aborts(event: LaneEvent, ready: ReadyRequests, { number, result }: EndedCall): void {
@@ -160,14 +160,15 @@ export class DeliveryAttempts {
   }
 
   /** Classifies an answer, and notes what it says about the destination. */
-  judge(result: Ended, classify: Classify | undefined, isReplay: boolean): AnswerClass {
+  judge(result: Ended, classify: Classify | undefined, isReplay: boolean): ReturnType<typeof meaningOf> {
     const { options, trouble, latency, onJudged } = this.#deps
-    const answerClass = classOf(result, classify)
+    const judged = meaningOf(result, classify)
+    const { answerClass, meaning } = judged
     options.onAttempt(answerClass)
-    trouble.note(result, answerClass, isReplay, options.clock.monotonic())
+    trouble.note(meaning, answerClass, isReplay, options.clock.monotonic())
     onJudged()
     latency.add(result.durationMs)
-    return answerClass
+    return judged
   }
 
   /** Records a delivered event of a batch. */
@@ -219,9 +220,9 @@ export class DeliveryAttempts {
   }
 
   /** Dead-letters an event whose failed attempt was its last. @returns whether it was. */
-  giveUpIfDue(event: LaneEvent, result: Ended): boolean {
+  giveUpIfDue(event: LaneEvent, meaning: Meaning): boolean {
     const { deliveredEvents, outage } = this.#deps.limits
-    const reason = giveUpAfterAttempt(event, result, deliveredEvents, outage, this.#moment())
+    const reason = giveUpAfterAttempt(event, meaning, deliveredEvents, outage, this.#moment())
     if (reason !== undefined) this.giveUp(event, 'delivery', reason)
     return reason !== undefined
   }

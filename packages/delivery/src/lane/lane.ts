@@ -283,6 +283,7 @@ export class Lane {
    */
   async stop(deadline: Promise<void>): Promise<void> {
     if (this.#limits.outageState === 'ok') this.#sending.startFilling()
+    this.#sending.disband()
     this.#isStopped = true
     this.#calls.returnUnused()
     this.#limits.stopWaiting()
@@ -291,7 +292,6 @@ export class Lane {
     this.#alarm.close()
     await this.#calls.settled(deadline)
     this.#limits.close()
-    this.#sending.disband()
     this.#payloads.close(this.#queue.unfinished)
     await this.#options.client.close()
   }

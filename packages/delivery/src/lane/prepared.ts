@@ -1,4 +1,4 @@
-import type { AnswerClass, BatchOutcome } from '@millrace/protocol'
+import type { BatchOutcome, Judgement } from '@millrace/protocol'
 import type { OutboundRequest, OutboundResult } from '../outbound/outbound-request.ts'
 import type { Stage } from '../store/flush.ts'
 import type { ShownRequest } from './request-history.ts'
@@ -63,4 +63,4 @@ export type Classify = (answer: {
   status: number
   headers: Record<string, string>
   body: unknown
-}) => AnswerClass | undefined
+}) => Judgement | undefined

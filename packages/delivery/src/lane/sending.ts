@@ -78,7 +78,7 @@ export class Sending {
     }
   }
 
-  /** Puts the events of all batches that fill back into the queue. */
+  /** As `Batching.disband`. */
   disband(): void {
     this.#batching.disband()
   }

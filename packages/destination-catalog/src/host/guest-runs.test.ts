@@ -31,14 +31,7 @@ afterEach(() => void process.off('worker', count))
 
 test('a run during the stop of an idle thread starts one successor, which serves later runs too', async () => {
   const clock = new ManualClock(0)
-  const runs = new GuestRuns({
-    clock,
-    logger: { debug: () => {}, warn: () => {} },
-    memoryMb: 64,
-    packagesFolder: `${import.meta.dirname}/../../../../node_modules`,
-    program: new URL('../testing/hostile-worker.ts', import.meta.url),
-    onBlocked: () => {},
-  })
+  const { runs } = runsOf(new URL('../testing/hostile-worker.ts', import.meta.url), clock)
   expect((await runs.run(work)).kind).toBe('ends')
   // The idle thread is told to stop; its end comes later.
   await clock.advance(IDLE_MS)
@@ -50,3 +43,30 @@ test('a run during the stop of an idle thread starts one successor, which serves
   await runs.stop()
   expect(live.size).toBe(0)
 })
+
+test.each<[how: string, program: string, cause: unknown]>([
+  ['throws while it loads', 'data:text/javascript,throw new Error("broken")', 'broken'],
+  ['ends while it loads', 'data:text/javascript,process.exit(1)', 'ended'],
+  ['is no program', 'nothing:', expect.any(String)],
+])('a run whose thread %s ends as busy, and a further run tries once more', async (_, program, cause) => {
+  const { runs, warned } = runsOf(new URL(program))
+  expect((await Promise.all([runs.run(work), runs.run(work)])).map(({ kind }) => kind)).toEqual(['busy', 'busy'])
+  const tried = warned.length
+  expect(await runs.run(work)).toEqual({ kind: 'busy' })
+  expect(warned.length).toBe(tried + 1)
+  expect(warned[0]).toEqual({ cause })
+  await runs.stop()
+})
+
+function runsOf(program: URL, clock = new ManualClock(0)) {
+  const warned: object[] = []
+  const runs = new GuestRuns({
+    clock,
+    logger: { debug: () => {}, warn: (fields) => warned.push(fields) },
+    memoryMb: 64,
+    packagesFolder: `${import.meta.dirname}/../../../../node_modules`,
+    program,
+    onBlocked: () => {},
+  })
+  return { runs, warned }
+}

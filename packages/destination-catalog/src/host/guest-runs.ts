@@ -31,7 +31,7 @@ export interface GuestWork {
 export type GuestEnd =
   | { readonly kind: 'ends'; readonly ends: readonly MappingEnd[] }
   | { readonly kind: 'late' }
-  /** Too much is running or waiting, or the runs were stopped. The run did not fail. */
+  /** Too much is running or waiting, the thread does not start, or the runs were stopped. The run did not fail. */
   | { readonly kind: 'busy' }
   /** The thread ended by itself, or was stopped because it did not answer. */
   | { readonly kind: 'lost'; readonly hasSent: boolean }
@@ -89,17 +89,19 @@ export class GuestRuns {
     const thread = this.#thread
     this.#thread = undefined
     this.#endRunning(() => ({ kind: 'busy' }))
-    for (;;) {
-      const next = this.#waiting.takeFirst()
-      if (next === undefined) break
-      next.end({ kind: 'busy' })
-    }
+    this.#endWaiting()
     await thread?.stop()
   }
 
   async #pump(): Promise<void> {
     this.#idle?.cancel()
-    const thread = this.#started()
+    let thread: GuestThread
+    try {
+      thread = this.#started()
+    } catch (error) {
+      this.#notStarted((error as Error).message)
+      return
+    }
     await thread.ready
     const held: Running[] = []
     while (this.#running.size < MAX_RUNNING && this.#thread === thread) {
@@ -120,8 +122,8 @@ export class GuestRuns {
       (message) => {
         if (this.#thread === thread) this.#take(message)
       },
-      () => {
-        if (this.#thread === thread) this.#threadEnded()
+      (cause, hasStarted) => {
+        if (this.#thread === thread) this.#threadEnded(cause, hasStarted)
       },
     )
     this.#thread = thread
@@ -182,10 +184,23 @@ export class GuestRuns {
     }, IDLE_MS)
   }
 
-  #threadEnded(): void {
+  #threadEnded(cause: string, hasStarted: boolean): void {
     this.#thread = undefined
     this.#endRunning(({ hasSent }) => ({ kind: 'lost', hasSent }))
-    if (this.#waiting.length > 0) void this.#pump()
+    if (!hasStarted) this.#notStarted(cause)
+    else if (this.#waiting.length > 0) void this.#pump()
+  }
+
+  /** Another thread would fail as well: the next one starts when a run is tried again. */
+  #notStarted(cause: string): void {
+    this.#options.logger.warn({ cause }, 'the worker of the destination catalog did not start')
+    this.#endWaiting()
+  }
+
+  #endWaiting(): void {
+    for (let next = this.#waiting.takeFirst(); next !== undefined; next = this.#waiting.takeFirst()) {
+      next.end({ kind: 'busy' })
+    }
   }
 
   #endRunning(endOf: (running: Running) => GuestEnd): void {

@@ -36,7 +36,7 @@ export class GuestThread {
   constructor(
     options: GuestThreadOptions,
     onMessage: (message: Exclude<ToHost, { t: 'ready' } | { t: 'pong' }>) => void,
-    onEnd: (cause: string) => void,
+    onEnd: (cause: string, hasStarted: boolean) => void,
   ) {
     const { clock, memoryMb, packagesFolder, program, logger } = options
     this.#options = options
@@ -66,7 +66,7 @@ export class GuestThread {
       this.#heartbeat?.cancel()
       limit.cancel()
       this.#ready.resolve()
-      onEnd(cause)
+      onEnd(cause, this.#isReady)
     }
     this.#worker.on('error', (error: Error) => end(error.message))
     this.#worker.on('exit', () => end('ended'))

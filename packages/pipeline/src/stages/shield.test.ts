@@ -57,6 +57,11 @@ test.each<[member: string, faults: Partial<DestinationModule>, outcome: string]>
     { classify: ({ body }) => (String(body).includes('bad') ? ('maybe' as never) : undefined) },
     'dead_lettered: `classify` of the destination returned an invalid value',
   ],
+  [
+    'classify, with a number that is no status',
+    { classify: ({ body }) => (String(body).includes('bad') ? 40 : undefined) },
+    'dead_lettered: `classify` of the destination returned an invalid value',
+  ],
 ])('a fault of `%s` is the failure of that event at that destination', async (_, faults, outcome) => {
   const { run, sink } = await withFaulty(faults)
   await using _run = run

@@ -143,10 +143,10 @@ export class Stages {
    */
   prepare(events: readonly StoredEvent[], sourceId: string, secrets: readonly string[] = NONE, place = ''): Prepared {
     if (this.#destination.module.remote !== undefined) return this.#remoteUnits(events, secrets, place)
-    if (events.length === 1 && secrets.length === 0) return this.#prepareOne(events[0]!, sourceId)
+    if (events.length === 1) return this.#prepareOne(events[0]!, sourceId, secrets)
     const all = new WiredRequests(this.maskingOf, [...secrets], this.#classify)
     for (const event of events) {
-      const prepared = this.#prepareOne(event, sourceId)
+      const prepared = this.#prepareOne(event, sourceId, NONE)
       if ('error' in prepared) return { ...prepared, error: this.maskingOf(secrets).text(prepared.error) }
       all.add(prepared)
     }
@@ -156,13 +156,16 @@ export class Stages {
   #prepareOne(
     event: StoredEvent,
     sourceId: string,
+    secrets: readonly string[],
   ): WiredRequests | EventPart | Extract<Prepared, { readonly error: string }> {
     const result = this.#transform(event, sourceId)
-    if ('error' in result) return this.#failed(result.error, NONE)
+    if ('error' in result) return this.#failed(result.error, secrets)
+    const { derivedSecrets } = result
+    derivedSecrets.push(...secrets)
     try {
       return this.#ready(result)
     } catch (thrown) {
-      return this.#failed((thrown as Error).message, result.derivedSecrets)
+      return this.#failed((thrown as Error).message, derivedSecrets)
     }
   }
 

@@ -1,7 +1,7 @@
 import { type DestinationModule, DestinationRegistry } from '@millrace/destinations'
 import type { JsonObject } from '@millrace/protocol'
 import { expect, test } from 'vitest'
-import { PipelineUnderTest, START } from '../testing/pipeline-under-test.ts'
+import { HOUR, PipelineUnderTest, START } from '../testing/pipeline-under-test.ts'
 import { Sink, type SinkAnswer } from '../testing/sink.ts'
 import { track } from '../testing/test-events.ts'
 
@@ -24,6 +24,12 @@ const CONFIGS: Record<string, JsonObject> = {
     eventNames: [{ eventName: 'Seat Reserved', name: 'pe1_seat_reserved' }],
   },
   FACEBOOK_CAPI: { pixelId: '1234567890', accessToken: 'EAAx7Hq2-example-token' },
+  SALESFORCE: {
+    instanceUrl: 'https://cinema.my.salesforce.com',
+    oauthClientId: 'x7Hq2exampleKey',
+    oauthClientSecret: 'x7Hq2exampleSecret',
+    externalIdField: 'Millrace_Id__c',
+  },
 }
 const EVENTS: Record<string, object> = {
   track: track('m', 'u-4711', { anonymousId: 'a-9' }),
@@ -118,6 +124,66 @@ test.each<[type: string, event: string, answer: SinkAnswer, outcome: string]>([
   expect(await run.outcome('m')).toBe(outcome)
 })
 
+const facebookError = (code: number) => json(400, { error: { code, is_transient: false } })
+const slackError = (error: string) => json(200, { ok: false, error })
+
+test.each<[type: string, answer: SinkAnswer]>([
+  ['FACEBOOK_CAPI', facebookError(190)],
+  ['FACEBOOK_CAPI', facebookError(102)],
+  ['SLACK', slackError('token_expired')],
+  ['SLACK', slackError('invalid_auth')],
+])('%s answered %j: the token is refused, and the events wait for another one as after 401', async (type, answer) => {
+  await using run = await runAgainst(type, answer)
+  await run.send(...Array.from({ length: 30 }, (_, n) => track(`m-${n}`, `u-${n}`)))
+  await run.advance(2 * HOUR)
+  expect((await run.state()).state).toBe('unauthorised')
+  await run.advance(6 * HOUR)
+  expect(await run.deadLetters()).toEqual([])
+})
+
+test.each<[type: string, answer: SinkAnswer]>([
+  ['FACEBOOK_CAPI', facebookError(80_004)],
+  ['SLACK', slackError('ratelimited')],
+])('%s answered %j: the rate limit ends no event, as 429 does not', async (type, answer) => {
+  await using run = await runAgainst(type, answer)
+  await run.send(EVENTS['track']!)
+  await run.advance(6 * HOUR)
+  expect(await run.outcome('m')).toBe('retrying')
+})
+
+test.each<[type: string, event: string, answer: SinkAnswer]>([
+  ['FACEBOOK_CAPI', 'track', json(403, { error: { code: 4, is_transient: true } })],
+  ['SALESFORCE', 'identify', json(403, [{ errorCode: 'REQUEST_LIMIT_EXCEEDED', message: 'limit' }])],
+])('%s, %s answered %j while others are accepted: the event is not at fault', async (type, event, answer) => {
+  await using run = await runAgainst(type, ({ event: sent }) =>
+    JSON.stringify(sent).includes('busy') ? answer : json(200, [{ success: true, errors: [] }]),
+  )
+  const ofUser = (id: string) => ({
+    messageId: id,
+    userId: id,
+    anonymousId: id,
+    traits: { email: `${id}@mail.example` },
+  })
+  const sent = (id: string) => ({ ...EVENTS[event]!, ...ofUser(id) })
+  await run.send(sent('busy'))
+  for (let n = 0; n < 10; n++) {
+    await run.advance(HOUR)
+    await run.send(sent(`m-${n}`))
+    expect(await run.outcome(`m-${n}`)).toBe('delivered')
+  }
+  expect(await run.outcome('busy')).toBe('retrying')
+})
+
+test.each<[type: string, answer: SinkAnswer]>([
+  ['FACEBOOK_CAPI', facebookError(2)],
+  ['SLACK', slackError('fatal_error')],
+])('%s answered %j: trouble of the service lets it rest, as 503 does', async (type, answer) => {
+  await using run = await runAgainst(type, answer)
+  await run.send(...Array.from({ length: 30 }, (_, n) => track(`m-${n}`, `u-${n}`)))
+  await run.advance(2 * HOUR)
+  expect((await run.state()).state).toBe('resting')
+})
+
 test('an event that is too old for GA4 when it is sent is a dead letter', async () => {
   await using run = await runAgainst('GA4', { status: 204 })
   const time = (hours: number) => new Date(START - hours * 3_600_000).toISOString()
@@ -143,8 +209,8 @@ test('of an answer over 1 MB only the status counts', async () => {
   expect(await run.outcome('m')).toBe('delivered')
 })
 
-/** A pipeline whose destination `d1` is of a type, and a service of that type that always gives the same answer. */
-async function runAgainst(type: string, answer: SinkAnswer): Promise<PipelineUnderTest> {
+/** A pipeline whose destination `d1` is of a type, and a service of that type. */
+async function runAgainst(type: string, answer: Parameters<typeof Sink.start>[0]): Promise<PipelineUnderTest> {
   const sink = await Sink.start(answer)
   const module = atSink(registry.find(type)!, sink)
   const config = CONFIGS[type] ?? { url: sink.url, webhookUrl: sink.url }
@@ -153,8 +219,8 @@ async function runAgainst(type: string, answer: SinkAnswer): Promise<PipelineUnd
   return run
 }
 
-/** The type, with its service on this machine. */
-function atSink(module: DestinationModule, sink: Sink): DestinationModule {
+/** The type, with its service on this machine, which asks for no access token. */
+function atSink({ tokenGrant: _, ...module }: DestinationModule, sink: Sink): DestinationModule {
   return {
     ...module,
     transform: (event, context) =>

@@ -1,7 +1,7 @@
 import { type DestinationModule, DestinationRegistry } from '@millrace/destinations'
 import type { JsonObject } from '@millrace/protocol'
 import { expect, test } from 'vitest'
-import { PipelineUnderTest, START } from '../testing/pipeline-under-test.ts'
+import { PipelineUnderTest, START, track } from '../testing/pipeline-under-test.ts'
 import { type Arrival, Sink, type SinkAnswer } from '../testing/sink.ts'
 
 /*
@@ -192,6 +192,30 @@ test.each(Object.entries(VENDORS))(
     expect(times).toEqual([1, 1, 1])
   },
 )
+
+test('Amplitude throttles a user of a batch: only the event of that user waits', async () => {
+  const took: string[] = []
+  const sink = await Sink.start(({ event }: Arrival) => {
+    const records = listAt(event, 'events').map((record) => JSON.stringify(record))
+    const throttled = records.flatMap((record, at) => (record.includes('bad@') ? [at] : []))
+    if (throttled.length > 0) return json(429, { code: 429, eps_threshold: 30, throttled_events: throttled })
+    took.push(...records)
+    return json(200, { code: 200 })
+  })
+  const module = atSink(registry.find('AMPLITUDE')!, sink)
+  const { config } = VENDORS['AMPLITUDE']!
+  await using run = await PipelineUnderTest.start({
+    modules: [module],
+    destinations: { d1: { type: 'AMPLITUDE', config } },
+  })
+  run.own(sink)
+  const names = ['ada@', 'bad@', 'bob@', 'eve@']
+  await run.send(...names.map((name) => ({ ...track(`m-${name}`, `u-${name}`), event: name })))
+  await run.settle()
+  for (const id of ['m-ada@', 'm-bob@', 'm-eve@']) expect(await run.outcome(id)).toBe('delivered')
+  expect(await run.outcome('m-bad@')).toBe('retrying')
+  expect(took.length).toBe(3)
+})
 
 /** The type, with its service on this machine, which asks for no access token. */
 function atSink({ tokenGrant: _, ...module }: DestinationModule, sink: Sink): DestinationModule {

@@ -1,6 +1,6 @@
 import type { BatchOutcome } from '@millrace/protocol'
 import type { Clock } from '@millrace/std'
-import { abortReason, type Ended, flatHeaders, parsedBody } from '../../failure/classify.ts'
+import { abortReason, type Ended, flatHeaders, type Meaning, parsedBody } from '../../failure/classify.ts'
 import type { Stage } from '../../store/flush.ts'
 import type { DeliveryAttempts, EndedCall } from '../attempts.ts'
 import type { CallsInFlight } from '../calls-in-flight.ts'
@@ -33,11 +33,21 @@ interface Group {
   readonly parts: readonly ReadyRequests[]
 }
 
+/** What an answer says about each event; undefined: it says the same about all of them. */
+interface Outcomes {
+  readonly each: readonly BatchOutcome[] | undefined
+  readonly all: BatchOutcome
+  /** Of the answer as a whole. */
+  readonly meaning: Meaning
+}
+
 /** A batch that is being sent: as one request or, if that is refused, in parts, one after the other. */
 interface Run {
   readonly joiner: Joiner
   readonly pending: Group[]
   requests: number
+  /** Number of interruptions before it began. */
+  readonly interruptions: number
 }
 
 /**
@@ -47,6 +57,7 @@ interface Run {
  */
 export class BatchAttempts {
   readonly #deps: BatchAttemptsDeps
+  #interruptions = 0
 
   constructor(deps: BatchAttemptsDeps) {
     this.#deps = deps
@@ -54,10 +65,16 @@ export class BatchAttempts {
 
   /** Never throws: what fails ends the events at fault alone. */
   start({ joiner, events, parts }: Batch): void {
-    this.#sendNext({ joiner, pending: [{ events, parts }], requests: 0 })
+    this.#sendNext({ joiner, pending: [{ events, parts }], requests: 0, interruptions: this.#interruptions })
+  }
+
+  /** Batches end with the request that is in flight; what is left of them is not sent. */
+  interrupt(): void {
+    this.#interruptions++
   }
 
   #sendNext(run: Run): void {
+    if (run.interruptions !== this.#interruptions) this.#stopRun(run, [])
     for (let group = run.pending.shift(); group !== undefined; group = run.pending.shift()) {
       const left = unfinished(group)
       if (left.events.length > 0 && this.#send(run, left)) return
@@ -96,31 +113,29 @@ export class BatchAttempts {
     const { attempts } = this.#deps
     const { result } = call
     const each = outcomesOf(run.joiner, result, group.parts)
-    const whole = attempts.judge(result, ready.classify, group.events[0]!.replayed !== undefined)
+    const { answerClass: whole, meaning } = attempts.judge(
+      result,
+      ready.classify,
+      group.events[0]!.replayed !== undefined,
+    )
     const isSplit = each === undefined && whole === 'abort' && group.events.length > 1 && mayBeAboutOne(result)
     if (isSplit && this.#mayAdd(run, 2)) {
       run.pending.unshift(...halves(group))
       return
     }
-    this.#settle(run, group, ready, call, (at) => each?.[at] ?? (isSplit ? 'retry' : whole))
+    this.#settle(run, group, ready, call, { each, all: isSplit ? 'retry' : whole, meaning })
   }
 
-  #settle(
-    run: Run,
-    group: Group,
-    ready: ReadyRequests,
-    call: EndedCall,
-    outcomeOf: (at: number) => BatchOutcome,
-  ): void {
+  #settle(run: Run, group: Group, ready: ReadyRequests, call: EndedCall, { each, all, meaning }: Outcomes): void {
     const { attempts, onDelivered, onRetry } = this.#deps
     const delivered: LaneEvent[] = []
-    const failed: { event: LaneEvent; result: Ended }[] = []
+    const failed: { event: LaneEvent; meaning: Meaning }[] = []
     const refused: { event: LaneEvent; stage: Stage; reason: string }[] = []
     const again: { events: LaneEvent[]; parts: ReadyRequests[] } = { events: [], parts: [] }
     for (const [at, event] of group.events.entries()) {
       // It may have been dropped meanwhile.
       if (event.state === 'done') continue
-      const outcome = outcomeOf(at)
+      const outcome = each?.[at] ?? all
       const part = group.parts[at]!
       const { ownEnd } = part
       const ownCall = ownEnd === undefined ? call : { ...call, result: ownEnd.result }
@@ -135,22 +150,23 @@ export class BatchAttempts {
         const { result } = ownCall
         const stage = ownEnd?.stage ?? ready.abortStage ?? 'delivery'
         if (outcome === 'abort') refused.push({ event, stage, reason: abortReason(result) })
-        else failed.push({ event, result })
+        else failed.push({ event, meaning: ownEnd?.result ?? meaning })
       }
     }
     onDelivered(delivered)
     for (const { event, stage, reason } of refused) attempts.giveUp(event, stage, reason)
     if (again.events.length > 0) run.pending.unshift(again)
     if (failed.length === 0) return
-    // The batch waits as a whole: what is left of it was part of the call that failed first.
-    for (const event of run.pending.splice(0).flatMap(({ events }) => events)) {
+    // What is left of the batch was part of the call that failed: it waits, too, unless the answer blames single events.
+    const left = each?.some((outcome) => outcome !== 'retry') ? [] : run.pending.splice(0)
+    for (const event of left.flatMap(({ events }) => events)) {
       if (event.state !== 'sending') continue
       attempts.noteFailed(event, ready, call, 'retry')
-      failed.push({ event, result: call.result })
+      failed.push({ event, meaning })
     }
     // None is given up before the earlier ones of its user.
     const waiting = failed
-      .filter(({ event, result }) => event.blockers > 0 || !attempts.giveUpIfDue(event, result))
+      .filter(({ event, meaning }) => event.blockers > 0 || !attempts.giveUpIfDue(event, meaning))
       .map(({ event }) => event)
     if (waiting.length > 0) onRetry(waiting, call.result, attempts.waitMs(waiting, call.result))
   }

@@ -92,8 +92,9 @@ export class Batching {
     this.#start(this.#deps.clock.monotonic(), () => true)
   }
 
-  /** Puts the events of all batches that fill back into the queue, in their order. */
+  /** Puts the events of all batches that fill, and what is left of halved ones, back into the queue, in their order. */
   disband(): void {
+    this.#deps.batches.interrupt()
     const batches = [...this.#filling.values()]
     for (const batch of batches) this.#ended(batch)
     for (const batch of batches.reverse()) this.#putBack(batch.events)

@@ -10,7 +10,8 @@ const UPLOAD = '/2/httpapi'
 const MAX_UPLOADED = 10
 
 /**
- * Joins the uploads of several events into one. Amplitude stores nothing of a refused upload and names its invalid events.
+ * Joins the uploads of several events into one. Amplitude stores nothing of a refused upload; the answer names the invalid events, or
+ * the events of users and devices that send too many.
  *
  * @see docs/destinations/amplitude.md "Batches"
  */
@@ -31,14 +32,19 @@ export const batches: RequestBatches = {
     return { ...first!, endpoint, body: { ...first!.body, JSON: { ...first!.body.JSON, events } } }
   },
   outcomes({ status, body }, requests) {
-    if (status !== 400 || !isJsonObject(body)) return undefined
+    if (!isJsonObject(body)) return undefined
+    const counts = requests.map((request) => eventsOf(request).length)
+    if (status === 429) {
+      const throttled = refusedRequests(counts, indexesIn(body['throttled_events']))
+      return throttled?.map((isThrottled) => (isThrottled ? 'retry' : 'resend'))
+    }
+    if (status !== 400) return undefined
     const indexes = [
       ...indexesIn(body['events_with_invalid_fields']),
       ...indexesIn(body['events_with_missing_fields']),
       ...indexesIn(body['events_with_invalid_id_lengths']),
       ...indexesIn(body['silenced_events']),
     ]
-    const counts = requests.map((request) => eventsOf(request).length)
     return refusedRequests(counts, indexes)?.map((isRefused) => (isRefused ? 'abort' : 'resend'))
   },
 }

@@ -1,4 +1,4 @@
-import { type AnswerClass, isJsonObject, type JsonObject, type JsonValue, type StoredEvent } from '@millrace/protocol'
+import { isJsonObject, type JsonObject, type JsonValue, type Judgement, type StoredEvent } from '@millrace/protocol'
 import { configText, requiredText } from '../../config/config-text.ts'
 import type { DestinationModule, RequestBatches, TransformContext } from '../../definition.ts'
 import { contextObject, duplicateId, eventProperties, eventTime, present, trackName } from '../../event/event-facts.ts'
@@ -51,15 +51,18 @@ function refusal(event: StoredEvent, config: JsonObject, nowMs: number): string 
   return `Facebook refuses events older than 7 days: this one is from ${new Date(time).toISOString()}`
 }
 
-/** Codes of a token that has ended or was revoked, of trouble on Facebook's side, and of its rate limits. */
-const PASSING = new Set<unknown>([...[102, 190], ...[1, 2], ...[4, 17, 341, 613, 80_004]])
+/** The status that a code stands for: of a token that has ended or was revoked, of Facebook's rate limits, of its own trouble. */
+const STATUS_OF = new Map<unknown, number>([
+  ...[102, 190].map((code) => [code, 401] as const),
+  ...[4, 17, 341, 613, 80_004].map((code) => [code, 429] as const),
+  ...[1, 2].map((code) => [code, 503] as const),
+])
 
-/** Under the same status 400 an error may pass by itself, be about the token, or about the events. */
-function classify({ status, body }: { status: number; body: unknown }): AnswerClass | undefined {
+/** Under the same status an error may pass by itself, be about the token, or about the events. */
+function classify({ status, body }: { status: number; body: unknown }): Judgement | undefined {
   const error = isJsonObject(body) ? body['error'] : undefined
-  if (status !== 400 || !isJsonObject(error)) return undefined
-  // As with an answer 401 or 429 the events wait.
-  return error['is_transient'] === true || PASSING.has(error['code']) ? 'retry' : undefined
+  if (status < 400 || status > 499 || !isJsonObject(error)) return undefined
+  return STATUS_OF.get(error['code']) ?? (error['is_transient'] === true ? 503 : undefined)
 }
 
 function serverEvent(event: StoredEvent, config: JsonObject): JsonObject {

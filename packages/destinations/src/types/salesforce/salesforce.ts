@@ -1,4 +1,11 @@
-import type { Authorization, JsonObject, StoredEvent, TokenGrant } from '@millrace/protocol'
+import {
+  type Authorization,
+  isJsonObject,
+  type JsonObject,
+  type Judgement,
+  type StoredEvent,
+  type TokenGrant,
+} from '@millrace/protocol'
 import { ownAppAuthorization } from '../../config/authorization.ts'
 import { clientCredentials, refreshTokenGrant, requiredText, TOKEN_HEADER } from '../../config/oauth.ts'
 import type { DestinationModule, TransformContext } from '../../definition.ts'
@@ -71,13 +78,20 @@ function tokenGrant(config: JsonObject): TokenGrant {
     : clientCredentials(config, tokenUrl)
 }
 
-/** An answer 200 holds a result for each record. Only a refused collection is halved. */
-function classify({ status, body }: { status: number; body: unknown }) {
+/** An answer 200 holds a result for each record. Only a refused collection is halved. A 403 may be about the limit of requests. */
+function classify({ status, body }: { status: number; body: unknown }): Judgement | undefined {
+  if (status === 403) return isLimitExceeded(body) ? 429 : undefined
   const outcomes = status === 200 ? recordOutcomes(body) : undefined
   if (outcomes === undefined) return undefined
   if (namesOneTwice(body)) return 'abort'
   if (outcomes.includes('delivered')) return 'delivered'
   return outcomes.includes('retry') ? 'retry' : 'abort'
+}
+
+function isLimitExceeded(body: unknown): boolean {
+  return (
+    Array.isArray(body) && body.some((error) => isJsonObject(error) && error['errorCode'] === 'REQUEST_LIMIT_EXCEEDED')
+  )
 }
 
 function externalId(event: StoredEvent, traits: JsonObject, config: JsonObject): string {

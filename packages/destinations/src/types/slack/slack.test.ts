@@ -38,26 +38,26 @@ test('the bot token is a secret, with and without its scheme', () => {
   expect(result.derivedSecrets).toEqual([config.botToken, `Bearer ${config.botToken}`])
 })
 
-test.each<[status: number, body: unknown, answerClass: string | undefined]>([
+test.each<[status: number, body: unknown, judged: string | number | undefined]>([
   [200, 'ok', undefined],
   [200, { ok: true }, undefined],
   [200, { ok: false, error: 'invalid_blocks' }, 'abort'],
-  [200, { ok: false, error: 'ratelimited' }, 'retry'],
-  [200, { ok: false, error: 'internal_error' }, 'retry'],
-  [200, { ok: false, error: 'invalid_auth' }, 'retry'],
-  [200, { ok: false, error: 'service_unavailable' }, 'retry'],
-  [200, { ok: false, error: 'fatal_error' }, 'retry'],
-  [200, { ok: false, error: 'request_timeout' }, 'retry'],
-  [200, { ok: false, error: 'team_added_to_org' }, 'retry'],
-  [200, { ok: false, error: 'token_expired' }, 'retry'],
-  [200, { ok: false, error: 'token_revoked' }, 'retry'],
-  [200, { ok: false, error: 'not_authed' }, 'retry'],
+  [200, { ok: false, error: 'ratelimited' }, 429],
+  [200, { ok: false, error: 'internal_error' }, 503],
+  [200, { ok: false, error: 'invalid_auth' }, 401],
+  [200, { ok: false, error: 'service_unavailable' }, 503],
+  [200, { ok: false, error: 'fatal_error' }, 503],
+  [200, { ok: false, error: 'request_timeout' }, 503],
+  [200, { ok: false, error: 'team_added_to_org' }, 503],
+  [200, { ok: false, error: 'token_expired' }, 401],
+  [200, { ok: false, error: 'token_revoked' }, 401],
+  [200, { ok: false, error: 'not_authed' }, 401],
   [200, { ok: false, error: 'channel_not_found' }, 'abort'],
   [200, null, undefined],
   [404, 'no_service', undefined],
   [500, { ok: false }, undefined],
-])('an answer %i %j is %s', (status, body, answerClass) => {
-  expect(destination.classify!({ status, headers: {}, body })).toBe(answerClass)
+])('an answer %i %j is %s', (status, body, judged) => {
+  expect(destination.classify!({ status, headers: {}, body })).toBe(judged)
 })
 
 const noHelper =

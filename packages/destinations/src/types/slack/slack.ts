@@ -1,4 +1,4 @@
-import { type AnswerClass, isJsonObject, type JsonObject, type StoredEvent } from '@millrace/protocol'
+import { isJsonObject, type JsonObject, type Judgement, type StoredEvent } from '@millrace/protocol'
 import type { DestinationModule, TransformContext } from '../../definition.ts'
 import {
   acceptsMessage,
@@ -31,16 +31,23 @@ function transform(event: StoredEvent, context: TransformContext): RequestObject
 }
 
 /** An error may come with status 200, as everywhere in Slack's API. */
-function classify({ status, body }: { status: number; body: unknown }): AnswerClass | undefined {
+function classify({ status, body }: { status: number; body: unknown }): Judgement | undefined {
   if (status < 200 || status > 299 || !isJsonObject(body) || body['ok'] !== false) return undefined
-  return PASSING.has(String(body['error'])) ? 'retry' : 'abort'
+  return STATUS_OF.get(String(body['error'])) ?? 'abort'
 }
 
-/** Slack's own trouble, and a token that has to be renewed: as with an answer 401, the events wait for it. */
-const PASSING = new Set([
-  ...['ratelimited', 'rate_limited', 'internal_error', 'fatal_error', 'service_unavailable', 'request_timeout'],
-  ...['team_added_to_org', 'invalid_auth', 'not_authed', 'account_inactive', 'token_expired', 'token_revoked'],
+/** The status that an error stands for: of a refused token, of the rate limit, of Slack's own trouble. */
+const STATUS_OF = new Map([
+  ...['invalid_auth', 'not_authed', 'account_inactive', 'token_expired', 'token_revoked'].map(statusOf(401)),
+  ...['ratelimited', 'rate_limited'].map(statusOf(429)),
+  ...['internal_error', 'fatal_error', 'service_unavailable', 'request_timeout', 'team_added_to_org'].map(
+    statusOf(503),
+  ),
 ])
+
+function statusOf(status: number) {
+  return (error: string) => [error, status] as const
+}
 
 /** The text is what notifications show; blocks replace it in the channel. */
 function posted({ text, parts, entry }: PostedMessage, context: TransformContext): RequestObject {

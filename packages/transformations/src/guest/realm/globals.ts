@@ -64,12 +64,17 @@ export function globals(host: HostCall, maxTimeoutMs: number): Answering {
   function log(...given: unknown[]): void {
     if (host('wants logs') === undefined) return
     let line = 'Log:'
-    for (let at = 0; at < given.length; at++) {
-      const value = given[at]
-      const isAnObject = typeof value === 'object' && value !== null
-      line += ` ${isAnObject ? shown(value) : toText(value)}`
-    }
+    for (let at = 0; at < given.length; at++) line += ` ${logged(given[at])}`
     host('log', line)
+  }
+
+  /** Never throws: the code would fail only where its lines are kept. */
+  function logged(value: unknown): string {
+    try {
+      return typeof value === 'object' && value !== null ? shown(value) : toText(value)
+    } catch {
+      return '[cannot be shown]'
+    }
   }
 
   /** JSON, in which an error would be an empty object. */
