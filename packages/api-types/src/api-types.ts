@@ -1184,7 +1184,7 @@ export type SourceConfig = {
     /** Whether the catalog counts values. */
     readonly values: 'on' | 'off'
   }
-  /** What becomes of an event without consent at a destination that asks for it. */
+  /** Whether events without consent go to destinations that require it. */
   readonly withoutConsent?: 'send' | 'hold_back'
   readonly webhook?: WebhookConfig
 }
@@ -1317,7 +1317,7 @@ export type SourceWritten = {
       /** Whether the catalog counts values. */
       readonly values?: 'on' | 'off'
     }
-    /** What becomes of an event without consent at a destination that asks for it. */
+    /** Whether events without consent go to destinations that require it. */
     readonly withoutConsent?: 'send' | 'hold_back'
     /** Only for sources of type Webhook or Shopify. */
     readonly webhook?: {

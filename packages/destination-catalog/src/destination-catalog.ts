@@ -181,7 +181,7 @@ export class DestinationCatalog implements AsyncDisposable {
     const key = `${slug} ${what}`
     const count = this.blocked.get(key) ?? 0
     this.blocked.set(key, count + 1)
-    if (count === 0) this.#options.logger.warn({ slug, what }, 'a catalog destination used what is closed to it')
+    if (count === 0) this.#options.logger.warn({ slug, what }, 'code of the destination catalog tried a blocked API')
     this.#options.onBlocked?.(slug, what)
   }
 }

@@ -270,7 +270,7 @@ describe('send', () => {
 
   test.each<[words: string[], code: number, err: string]>([
     [[], 64, 'Nothing to send'],
-    [['Track'], 64, '"Track" is not an event type.\nThere are identify, track,'],
+    [['Track'], 64, '"Track" is not an event type.\nEvent types: identify, track,'],
     [['identify', 'Ada'], 64, 'identify takes no name'],
     [['track', '--property', 'hall'], 64, '"hall" is not of the form name=value'],
     [['track', 'A', '--message', '-'], 64, '--message is the whole event'],
@@ -278,7 +278,7 @@ describe('send', () => {
     [['track', 'A', '--backfill'], 64, '--backfill needs --message'],
     [['--message', join(tmpdir(), 'millrace-no-such-file')], 1, 'does not exist'],
     [['track', '--source', 'nope'], 1, 'No source "nope" at http://127.0.0.1:'],
-    [['track', '--source', 'nope'], 1, 'There are: quickstart, cinema-app.'],
+    [['track', '--source', 'nope'], 1, 'Known sources: quickstart, cinema-app.'],
   ])('send %j ends with %i: %s', async (words, code, err) => {
     const result = await run(['send', ...words], env)
     expect(result).toMatchObject({ code, out: '' })
@@ -365,7 +365,7 @@ describe('dead-letters', () => {
     expect(`\n${out}`).toBe(`
 DEAD AT (UTC)            ID                           EVENT                  DESTINATION   STAGE     REASON               LAST ANSWER
 2026-03-04 12:18:02.000  3EXM1nH9JtMJ06hF5WfzRPot1LW  track "Seat Reserved"  Booking hook  delivery  retry limit reached  503 maintenance
-There are more: the same with --cursor Zm9v
+More: repeat the command with --cursor Zm9v
 `)
   })
 

@@ -33,7 +33,7 @@ test.each([
   [['token', 'creat'], 'Did you mean create?'],
   [['token', 'list', '--jsn'], 'Did you mean --json?'],
   [['help', 'token', 'creat'], 'There is no command "token creat".\nDid you mean create?'],
-  [['help', 'xxxxxxxxxx'], 'There are: start, cluster-demo, migrate, settings, doctor,'],
+  [['help', 'xxxxxxxxxx'], 'Commands: start, cluster-demo, migrate, settings, doctor,'],
 ])('millrace %j is wrong usage: 64, with what may be meant', async (words, err) => {
   const result = await run(words)
   expect(result).toMatchObject({ code: 64, out: '' })

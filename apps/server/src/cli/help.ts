@@ -21,7 +21,7 @@ function commandOf(program: Command, words: readonly string[]): Command {
       const meant = nearest(word, names)
       throw usageError(
         `There is no command "${oneLine([...namesUpTo(command), word].join(' '))}".`,
-        meant === undefined ? `There are: ${names.join(', ')}.` : `Did you mean ${meant}?`,
+        meant === undefined ? `Commands: ${names.join(', ')}.` : `Did you mean ${meant}?`,
       )
     }
     command = found

@@ -53,5 +53,5 @@ function findIn<T extends Source | Destination>(all: readonly T[], api: ServerAp
 
 function keysOf(all: readonly { readonly key: string }[], kind: Kind): string {
   const keys = all.slice(0, MAX_SHOWN).map(({ key }) => oneLine(key))
-  return keys.length === 0 ? `There are no ${kind}s yet.` : `There are: ${keys.join(', ')}.`
+  return keys.length === 0 ? `There are no ${kind}s yet.` : `Known ${kind}s: ${keys.join(', ')}.`
 }

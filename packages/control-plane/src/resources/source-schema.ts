@@ -29,7 +29,7 @@ const config = {
 }
 const withoutConsent = oneOf(['send', 'hold_back'], {
   default: 'send',
-  description: 'What becomes of an event without consent at a destination that asks for it.',
+  description: 'Whether events without consent go to destinations that require it.',
 })
 
 const path = (description: string) =>

@@ -1,7 +1,8 @@
 import { systemClock } from '@millrace/std'
 import { expect, test } from 'vitest'
 import { LogScan } from '../jobs/log-scan.ts'
-import { HOUR, PipelineUnderTest, START, tracks } from '../testing/pipeline-under-test.ts'
+import { HOUR, PipelineUnderTest, START } from '../testing/pipeline-under-test.ts'
+import { tracks } from '../testing/test-events.ts'
 import { JobLead } from './job-lead.ts'
 
 const REST = { types: [], events: [], userIds: [], messageIds: [] }

@@ -1,8 +1,9 @@
 import { type DestinationModule, DestinationRegistry } from '@millrace/destinations'
 import type { JsonObject } from '@millrace/protocol'
 import { expect, test } from 'vitest'
-import { PipelineUnderTest, START, track } from '../testing/pipeline-under-test.ts'
+import { PipelineUnderTest, START } from '../testing/pipeline-under-test.ts'
 import { type Arrival, Sink, type SinkAnswer } from '../testing/sink.ts'
+import { track } from '../testing/test-events.ts'
 
 /*
  * Batches of each type against a sink that judges them as its service does: it takes some and names the others, or takes the

@@ -9,7 +9,7 @@ test.each([
     'may be done',
     new CatalogOutcomeUnknownError('away'),
     ['delete', 'update'],
-    'Service unavailable: the request may be carried out all the same',
+    'Service unavailable: the request may still be carried out',
   ],
 ])('a purge or rebuild that %s is answered so, and audited if it may be done', async (_, error, actions, text) => {
   const audited: string[] = []

@@ -72,5 +72,5 @@ export function catalogRoutes(catalog: Pick<SchemaCatalog, 'ask' | 'rebuild'>): 
 function refuse(error: Error, audit: () => void): never {
   if (!(error instanceof CatalogOutcomeUnknownError)) throw new ApiError('unavailable', 'Service unavailable')
   audit()
-  throw new ApiError('unavailable', 'Service unavailable: the request may be carried out all the same')
+  throw new ApiError('unavailable', 'Service unavailable: the request may still be carried out')
 }

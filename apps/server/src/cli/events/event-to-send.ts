@@ -103,7 +103,7 @@ function withMessageId(event: JsonObject, newId: () => string): JsonObject {
 
 function checkedType(type: string): EventType {
   if (isEventType(type)) return type
-  throw usageError(`"${type}" is not an event type.`, `There are ${EVENT_TYPES.join(', ')}.`)
+  throw usageError(`"${type}" is not an event type.`, `Event types: ${EVENT_TYPES.join(', ')}.`)
 }
 
 /** A value is parsed as JSON if possible, else it is text: `price=18.5`, `hall=B`, `tags=["matinee"]`. */

@@ -114,7 +114,7 @@ test('the filters go to the server, keys and names of resources as ids', async (
 
 test('a source that is not there is told, and nothing is watched', async () => {
   const { code, err, paths, url } = await tailOf([], ['--source', 'Quickstart'])
-  expect({ code, err }).toEqual({ code: 1, err: `No source "Quickstart" at ${url}.\nThere are: cinema.\n` })
+  expect({ code, err }).toEqual({ code: 1, err: `No source "Quickstart" at ${url}.\nKnown sources: cinema.\n` })
   expect(paths).not.toContain('/v2/tail')
 })
 

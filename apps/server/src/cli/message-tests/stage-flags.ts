@@ -11,7 +11,7 @@ const WORDS = ['user', 'dest', 'send'] as const
 export function stageFlags(list: string): StageFlags {
   const words = list.split(',').map((word) => word.trim())
   const unknown = words.find((word) => !WORDS.includes(word as (typeof WORDS)[number]))
-  if (unknown !== undefined) throw usageError(`"${unknown}" is not a stage.`, `There are ${WORDS.join(', ')}.`)
+  if (unknown !== undefined) throw usageError(`"${unknown}" is not a stage.`, `Stages: ${WORDS.join(', ')}.`)
   return {
     user_transform: words.includes('user'),
     dest_transform: words.includes('dest'),

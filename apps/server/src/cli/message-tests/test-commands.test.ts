@@ -128,7 +128,7 @@ test('says what the server refuses', async () => {
 })
 
 test.each([
-  [['--stage', 'user,sned'], '"sned" is not a stage.\nThere are user, dest, send.\n'],
+  [['--stage', 'user,sned'], '"sned" is not a stage.\nStages: user, dest, send.\n'],
   [['--message', join(folder, 'none.json')], `${join(folder, 'none.json')} does not exist.\n`],
 ])('refuses %j', async (argv, said) => {
   expect((await millrace('test-destination', id, ...argv)).err).toBe(said)

@@ -98,7 +98,10 @@ test('no destination of that name: nothing is sent', async () => {
   const { server, env } = await serverWith({})
   await using _ = server
   const { code, err } = await run(['dead-letters', 'replay', '--destination', 'nope', '--yes'], env)
-  expect({ code, err }).toEqual({ code: 1, err: `No destination "nope" at ${server.url}.\nThere are: hook.\n` })
+  expect({ code, err }).toEqual({
+    code: 1,
+    err: `No destination "nope" at ${server.url}.\nKnown destinations: hook.\n`,
+  })
   expect(made(server)).toEqual([])
 })
 

@@ -81,7 +81,7 @@ async function listDeadLetters(options: ListOptions & Common, io: CommandIo): Pr
   const cursor = paging.next === '' ? null : new URL(paging.next, api.url).searchParams.get('cursor')
   io.stdout.write(`${[paint('bold', head!), ...rows.map((row) => row.trimEnd())].join('\n')}\n`)
   if (cursor !== null)
-    io.stdout.write(`${paint('dim', `There are more: the same with --cursor ${oneLine(cursor, 4_000)}`)}\n`)
+    io.stdout.write(`${paint('dim', `More: repeat the command with --cursor ${oneLine(cursor, 4_000)}`)}\n`)
 }
 
 async function showDeadLetter(id: string, options: Common, io: CommandIo): Promise<void> {

@@ -69,7 +69,8 @@ test('two versions are compared key by key, by number or id', async () => {
   const json = await run(['schema', 'diff', EVENT_ID, '31', '31', '--json'], env)
   expect(JSON.parse(json.out)).toEqual([])
   const unknown = await run(['schema', 'diff', EVENT_ID, '31', '99'], env)
-  expect([unknown.code, unknown.err]).toEqual([1, `${EVENT_ID} has no version 99.\n`])
+  const advice = `List versions with: npm run millrace -- schema versions ${EVENT_ID}`
+  expect([unknown.code, unknown.err]).toEqual([1, `${EVENT_ID} has no version 99.\n${advice}\n`])
 })
 
 test('metadata are those of a model or a version, whichever has the id', async () => {

@@ -92,11 +92,17 @@ async function diffVersions(
   options: Common,
   io: CommandIo,
 ): Promise<void> {
-  const versions = await versionsOf(eventId, new ServerApi(options, io))
+  const api = new ServerApi(options, io)
+  const versions = await versionsOf(eventId, api)
+  if (versions.length === 0) {
+    const listing = api.commandLine('schema', 'models')
+    throw new CommandError(`No versions of model "${oneLine(eventId)}" at ${api.url}.`, `List models with: ${listing}`)
+  }
   const [first, second] = names.map((name) => {
     const found = versions.find(({ ID, VersionID }) => name === String(ID) || name.toLowerCase() === VersionID)
-    if (found === undefined) throw new CommandError(`${oneLine(eventId)} has no version ${oneLine(name)}.`)
-    return found
+    if (found !== undefined) return found
+    const listing = api.commandLine('schema', 'versions', eventId)
+    throw new CommandError(`${oneLine(eventId)} has no version ${oneLine(name)}.`, `List versions with: ${listing}`)
   })
   const changes = versionDiff(first!.Schema, second!.Schema)
   if (options.json) return print(io, [json(changes)])
