@@ -107,8 +107,9 @@ describe('bad code ends only its own run', () => {
     expect((await run('send')).kind).toBe('ends')
   }, 60_000)
 
-  test('a run past its deadline, once the code of its entry is loaded', async () => {
+  test('a run past its deadline, once the code of its entry is loaded; its later requests fail at once', async () => {
     expect((await run('send', { destinationId: 'd-late' })).kind).toBe('ends')
+    const before = blocked.length
     const never = new Promise<HostAnswer>(() => {})
     const late = pool.run({
       run: {
@@ -116,7 +117,7 @@ describe('bad code ends only its own run', () => {
         slug: 'hostile',
         destinationId: 'd-late',
         settings: {},
-        mappings: [{ index: 0, action: 'send', base: 'none', mapping: {} }],
+        mappings: [{ index: 0, action: 'sendAgain', base: 'none', mapping: {} }],
         events: [{}],
       },
       deadlineMs: 50,
@@ -124,6 +125,8 @@ describe('bad code ends only its own run', () => {
       onLate: () => {},
     })
     expect((await late).kind).toBe('late')
+    // What its code does after its second request.
+    await expect.poll(() => blocked.slice(before)).toEqual(['http2.connect'])
   })
 })
 

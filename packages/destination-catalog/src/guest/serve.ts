@@ -55,7 +55,8 @@ function take(message: ToGuest): void {
       settled(message.run, message.seq)?.reject(new NoAnswerError(message.text))
       return
     case 'cancel':
-      for (const each of waiting.get(message.id)?.values() ?? []) each.reject(new NoAnswerError('Timed out'))
+      for (const each of waiting.get(message.id)?.values() ?? []) each.reject(late())
+      waiting.delete(message.id)
       return
     case 'ping':
       post({ t: 'pong' })
@@ -68,6 +69,8 @@ async function run(message: GuestRun): Promise<void> {
   waiting.set(id, requests)
   let seq = 0
   const send = (request: CapturedRequest) => {
+    // The host would not answer, and code that waits would stay in memory.
+    if (waiting.get(id) !== requests) return Promise.reject(late())
     const { promise, resolve, reject } = Promise.withResolvers<GuestAnswer>()
     requests.set(++seq, { resolve, reject })
     post({ t: 'request', run: id, seq, request })
@@ -79,6 +82,10 @@ async function run(message: GuestRun): Promise<void> {
   })
   waiting.delete(id)
   post({ t: 'done', id, ends })
+}
+
+function late(): NoAnswerError {
+  return new NoAnswerError('Timed out')
 }
 
 function settled(run: number, seq: number): WaitingRequest | undefined {

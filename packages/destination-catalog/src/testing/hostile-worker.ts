@@ -53,16 +53,24 @@ const ACTIONS: Readonly<Record<string, (code: DefinitionRun) => unknown>> = {
     const kept: number[][] = []
     for (;;) kept.push(new Array(100_000).fill(kept.length))
   },
-  send: (code) =>
-    code.exchange({
-      method: 'POST',
-      url: 'https://vendor.example/in',
-      headers: {},
-      body: '',
-      bodyIsBase64: false,
-      timeoutMs: 1_000,
-      secrets: [],
-    }),
+  send,
+  sendAgain: async (code) => {
+    await send(code)
+      .catch(() => send(code))
+      .catch(() => http2.connect('https://again.example/'))
+  },
+}
+
+function send(code: DefinitionRun) {
+  return code.exchange({
+    method: 'POST',
+    url: 'https://vendor.example/in',
+    headers: {},
+    body: '',
+    bodyIsBase64: false,
+    timeoutMs: 1_000,
+    secrets: [],
+  })
 }
 
 serve(() => ({
