@@ -3,6 +3,8 @@ import { cp, mkdtempDisposable } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { SqliteEventLog } from '@millrace/log'
+import { systemClock } from '@millrace/std'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { failedStart } from './failed-start.ts'
 import { folderBytes } from './folder-bytes.ts'
@@ -52,6 +54,25 @@ describe('a data folder of a newer version', () => {
     makeNewer(folder.path)
     expect(await refusedUntouched(folder.path, PLAIN)).toMatch(/newer version/)
   })
+})
+
+test('a record of a newer version in the log stops the start, which says what to do', async () => {
+  await using folder = await copyOfKept()
+  {
+    await using log = await SqliteEventLog.open({ directory: join(folder.path, 'log'), clock: systemClock })
+    const rules = 65_535
+    const id = {
+      sourceId: 's',
+      clientAddress: '203.0.113.9',
+      seed: new Uint8Array(16),
+      messageHashes: new Uint8Array(8),
+    }
+    const header = { ...id, route: 'track' as const, acceptedAt: Date.now(), rules, policySet: 0 }
+    await log.append(0, 'live', { header, body: Buffer.from('{"userId":"u"}') })
+  }
+  expect(await failedStart({ ...PLAIN, MILLRACE_DATA_DIR: folder.path })).toMatch(
+    /^Millrace cannot start: record has unknown enrichment rules \d+: a newer version of Millrace wrote it/m,
+  )
 })
 
 describe('without the key of its secrets', () => {

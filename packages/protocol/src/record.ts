@@ -94,9 +94,9 @@ export function decodeRecord(bytes: Uint8Array): EventRecord {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const { sourceAt, addressAt, hashesAt, bodyAt } = layoutOf(buffer)
   const rules = buffer.readUInt16LE(2)
-  if (rules < 1 || rules > ENRICHMENT_RULES) throw new RecordFormatError(`record has unknown enrichment rules ${rules}`)
+  if (rules < 1 || rules > ENRICHMENT_RULES) throw ofLaterVersion(`enrichment rules ${rules}`)
   const route = ROUTES[buffer[1]!]
-  if (route === undefined) throw new RecordFormatError(`record has unknown route ${buffer[1]}`)
+  if (route === undefined) throw ofLaterVersion(`route ${buffer[1]}`)
   return {
     header: {
       sourceId: readShortText(buffer, sourceAt),
@@ -130,16 +130,22 @@ export function decodeHashes(bytes: Uint8Array): Pick<RecordHeader, 'sourceId' |
 /** Where the parts of an encoded record begin that have no fixed place. */
 function layoutOf(buffer: Buffer): { sourceAt: number; addressAt: number; hashesAt: number; bodyAt: number } {
   const format = buffer[0]
-  if (format !== FORMAT && format !== 1) throw new RecordFormatError(`record has unknown format ${format}`)
+  if (format !== FORMAT && format !== 1) throw ofLaterVersion(`format ${format}`)
   const sourceAt = format === 1 ? FIXED_BYTES_OF_FORMAT_1 : FIXED_BYTES
   if (buffer.length < sourceAt + 2) throw new RecordFormatError('record is too short')
-  if (format !== 1 && buffer.readUInt16LE(32) !== 0) throw new RecordFormatError('record has unknown flags')
+  if (format !== 1 && buffer.readUInt16LE(32) !== 0) throw ofLaterVersion('flags')
   const addressAt = sourceAt + 1 + buffer[sourceAt]!
   const hashesAt = addressAt + 1 + buffer[addressAt]!
   const bodyAt = hashesAt + buffer.readUInt32LE(28) * MESSAGE_HASH_BYTES
   // NaN if a length lies past the end.
   if (!(bodyAt <= buffer.length)) throw new RecordFormatError('record is cut')
   return { sourceAt, addressAt, hashesAt, bodyAt }
+}
+
+function ofLaterVersion(unknown: string): RecordFormatError {
+  return new RecordFormatError(
+    `record has unknown ${unknown}: a newer version of Millrace wrote it. Start that version or a later one.`,
+  )
 }
 
 export class RecordFormatError extends Error {
