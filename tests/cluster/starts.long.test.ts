@@ -1,7 +1,7 @@
 import { TestSchema } from '@millrace/postgres/testing/test-schema'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { command } from '../e2e/command.ts'
-import { ClusterUnderTest, healthOf } from './cluster-under-test.ts'
+import { ClusterUnderTest, healthOf, ok } from './cluster-under-test.ts'
 
 /* Starts that Postgres or Kafka refuses. */
 
@@ -44,6 +44,12 @@ test('a start that cannot work says why in one line', async () => {
   )
   const key = cluster.refused({ MILLRACE_SECRET_KEY: '1e'.repeat(32) })
   expect(await key).toMatch(/^Millrace cannot start: The secret key does not match the Postgres schema/m)
+  const control = await cluster.add({ MILLRACE_ROLES: 'control' })
+  for (const name of ['A', 'B']) await ok(control, 'POST', '/sources', { name, type: 'HTTP' })
+  const fewer = cluster.refused({ MILLRACE_KAFKA_PREFIX: `${cluster.schema.schema}-new`, MILLRACE_PARTITIONS: '1' })
+  expect(await fewer).toMatch(
+    /^Millrace cannot start: topic \S+-new\.live has 1 partitions, but source \S+ lies in partition 1\. Check MILLRACE_KAFKA_PREFIX/m,
+  )
   const database = cluster.refused({ MILLRACE_POSTGRES_URL: 'postgres://postgres@127.0.0.1:1/postgres' })
   expect(await database).toMatch(/^Millrace cannot start: Postgres does not answer: /m)
 })

@@ -16,7 +16,7 @@ import { VERSION } from './version.ts'
 /** Errors that a person can correct: their text suffices. Other errors are shown with their stack. */
 const EXPECTED = [
   ...['NEWER_SCHEMA', 'owner_setting', 'wrong_secret_key', 'newer_database', 'RECORD_FORMAT'],
-  ...['schema_too_new', 'schema_too_old', 'UNSAFE_TOPICS', 'postgres_unavailable'],
+  ...['schema_too_new', 'schema_too_old', 'UNSAFE_TOPICS', 'LOST_PARTITIONS', 'postgres_unavailable'],
 ]
 
 export interface StartOptions {

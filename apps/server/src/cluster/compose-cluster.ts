@@ -25,6 +25,7 @@ import { type ClusterDelivery, openClusterDelivery } from './delivery.ts'
 import { type ClusterEngines, type ClusterSettings, openEngines } from './engines.ts'
 import { FollowedConfiguration } from './followed-configuration.ts'
 import { joinWithLeases } from './lease-member.ts'
+import { refuseLostPartitions } from './lost-partitions.ts'
 import { noBackups } from './no-backups.ts'
 import { openClusterOperations, openStatistics } from './operations.ts'
 import { joinWithoutLeases } from './plain-member.ts'
@@ -91,6 +92,7 @@ export async function composeCluster(options: ComposeClusterOptions): Promise<Cl
     }),
   )
   const { controlPlane, callers } = control
+  refuseLostPartitions(controlPlane.snapshot(), engines.log, settings.kafkaPrefix)
   const shared = { ...common, engines, store, controlPlane, callers, registry, sandboxes, outbound, ending }
 
   let delivery: ClusterDelivery | undefined
