@@ -15,9 +15,10 @@ import { SharedPlaces } from './thread/shared-places.ts'
 
 const STREAMS: readonly CatalogStream[] = ['live', 'backfill']
 
-/** What the catalog needs of the log on this side. Its partitions count their offsets together. */
+/** What the catalog reads of the log on this side. */
 export interface FollowedLog {
   readonly partitions: number
+  /** Where a partition ends, as far as this process knows. */
   end(partition: number): number
   onCommit(listener: () => void): () => void
   read(
@@ -29,7 +30,7 @@ export interface FollowedLog {
   tally(
     partition: number,
     stream: CatalogStream,
-    range: { from: number; to: number },
+    range: { readonly from: number; readonly to: number },
   ): Promise<ReadonlyMap<string, { readonly events: number }>>
 }
 
@@ -89,7 +90,7 @@ export class SchemaCatalog {
     return this.#places.onDisk
   }
 
-  /** Begins to follow the log, where the last run stopped. */
+  /** Begins to follow the log, where the last run stopped. @param log its partitions count their offsets together. */
   follow(log: FollowedLog, sources: readonly CatalogSource[]): void {
     this.#log = log
     this.#sources = sources

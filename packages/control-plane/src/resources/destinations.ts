@@ -1,11 +1,10 @@
 import { ApiError, badRequest, notFound, refuseUnknownMembers } from '@millrace/openapi'
 import { isJsonObject, type JsonObject, type JsonValue, ownMember } from '@millrace/protocol'
 import type { Audited } from '../audit/audit-entry.ts'
-import { created, deleted, updated } from '../audit/audited.ts'
+import { created, updated } from '../audit/audited.ts'
 import type { ShownDocument } from '../configuration/document-diff.ts'
 import type { Author } from '../people/author.ts'
 import { invalidConfig } from '../refusals.ts'
-import type { Change } from '../workspace/change.ts'
 import type { Deliveries } from '../workspace/deliveries.ts'
 import type { Snapshot } from '../workspace/snapshot.ts'
 import type { Decision, Workspace } from '../workspace/workspace.ts'
@@ -19,8 +18,7 @@ import {
   type RemoveOptions,
   type ResourceService,
   refuseIfChanged,
-  refuseWhileConnected,
-  refuseWhileWaiting,
+  removeWithConnections,
   type Written,
 } from './resource-service.ts'
 import { mergeSecrets } from './secret-merge.ts'
@@ -90,19 +88,9 @@ export class Destinations implements ResourceService<Destination> {
   }
 
   remove(by: Author, id: string, options: RemoveOptions = {}): Promise<void> {
-    return this.#workspace.change(by, async ({ snapshot }) => {
-      const destination = find(snapshot, id)
-      refuseIfChanged(destination, options)
+    return this.#workspace.change(by, ({ snapshot }) => {
       const connections = [...snapshot.connections.values()].filter(({ destinationId }) => destinationId === id)
-      refuseWhileConnected(connections, options)
-      await refuseWhileWaiting(this.#deliveries, { destinationId: id }, options)
-      const changes: Change[] = connections.map(({ id }) => ({ kind: 'connection', id, value: undefined }))
-      changes.push({ kind: 'destination', id, value: undefined })
-      const audit = [
-        ...connections.map((connection) => deleted('connection', connection.id)),
-        deleted('destination', id),
-      ]
-      return { changes, audit, result: undefined }
+      return removeWithConnections('destination', find(snapshot, id), connections, this.#deliveries, options)
     })
   }
 

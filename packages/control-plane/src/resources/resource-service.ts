@@ -1,6 +1,8 @@
 import { ApiError } from '@millrace/openapi'
 import type { JsonObject } from '@millrace/protocol'
+import { deleted } from '../audit/audited.ts'
 import type { Author } from '../people/author.ts'
+import type { Change } from '../workspace/change.ts'
 import type { Deliveries, DeliveryScope } from '../workspace/deliveries.ts'
 import { entityTag, type Resource } from './resource.ts'
 
@@ -60,8 +62,26 @@ export async function refuseWhileWaiting(
   if (waiting > 0) throw new ApiError('conflict', 'Events are waiting', { details: { waiting } })
 }
 
-/** @throws ApiError 409 if there are connections and the request does not allow removing them. */
-export function refuseWhileConnected(connections: readonly Resource[], { cascade }: RemoveOptions): void {
-  if (connections.length === 0 || cascade === true) return
-  throw new ApiError('conflict', 'Still connected', { details: { connectionIds: connections.map(({ id }) => id) } })
+/**
+ * Removes a source or destination with its connections.
+ *
+ * @throws ApiError 412 if it has changed; 409 if it has connections or events wait, and the request does not allow that.
+ */
+export async function removeWithConnections(
+  kind: 'source' | 'destination',
+  resource: Resource,
+  connections: readonly Resource[],
+  deliveries: Deliveries,
+  options: RemoveOptions,
+) {
+  refuseIfChanged(resource, options)
+  if (connections.length > 0 && options.cascade !== true) {
+    const details = { connectionIds: connections.map(({ id }) => id) }
+    throw new ApiError('conflict', 'Still connected', { details })
+  }
+  const { id } = resource
+  await refuseWhileWaiting(deliveries, kind === 'source' ? { sourceId: id } : { destinationId: id }, options)
+  const removed = [...connections.map((each) => ({ kind: 'connection', id: each.id }) as const), { kind, id }]
+  const changes = removed.map((each): Change => ({ ...each, value: undefined }))
+  return { changes, audit: removed.map((each) => deleted(each.kind, each.id)), result: undefined }
 }

@@ -1,7 +1,7 @@
 import { ApiError, badRequest, notFound, refuseUnknownMembers } from '@millrace/openapi'
 import { base62, type JsonObject, ownMember } from '@millrace/protocol'
 import type { Audited } from '../audit/audit-entry.ts'
-import { created, deleted, updated } from '../audit/audited.ts'
+import { created, updated } from '../audit/audited.ts'
 import { MASK, type ShownDocument } from '../configuration/document-diff.ts'
 import type { Author } from '../people/author.ts'
 import { invalidConfig } from '../refusals.ts'
@@ -15,8 +15,7 @@ import {
   type RemoveOptions,
   type ResourceService,
   refuseIfChanged,
-  refuseWhileConnected,
-  refuseWhileWaiting,
+  removeWithConnections,
   type Written,
 } from './resource-service.ts'
 import {
@@ -119,16 +118,9 @@ export class Sources implements ResourceService<Source> {
   }
 
   remove(by: Author, id: string, options: RemoveOptions = {}): Promise<void> {
-    return this.#workspace.change(by, async ({ snapshot }) => {
-      const source = find(snapshot, id)
-      refuseIfChanged(source, options)
+    return this.#workspace.change(by, ({ snapshot }) => {
       const connections = snapshot.connectionsOf(id)
-      refuseWhileConnected(connections, options)
-      await refuseWhileWaiting(this.#deliveries, { sourceId: id }, options)
-      const changes: Change[] = connections.map(({ id }) => ({ kind: 'connection', id, value: undefined }))
-      changes.push({ kind: 'source', id, value: undefined })
-      const audit = [...connections.map((connection) => deleted('connection', connection.id)), deleted('source', id)]
-      return { changes, audit, result: undefined }
+      return removeWithConnections('source', find(snapshot, id), connections, this.#deliveries, options)
     })
   }
 

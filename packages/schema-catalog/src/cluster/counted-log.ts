@@ -1,33 +1,19 @@
+import type { FollowedLog } from '../schema-catalog.ts'
 import type { CatalogStream } from '../thread/catalog-log.ts'
 
 /** What the catalog of a cluster needs of the log. Partitions from `homes` on hold backfills. */
-export interface CountedLog {
-  readonly partitions: number
+export interface CountedLog extends FollowedLog {
   readonly homes: number
-  /** Where a partition ends, as far as this process knows. */
-  end(partition: number): number
   /** Where all partitions end now. */
   readEnds(): Promise<readonly number[]>
   deletedBefore(partition: number): Promise<number>
   /** Hears of the records of a partition from now on. @returns a function that ends it. */
   follow(partition: number): Promise<() => void>
-  onCommit(listener: () => void): () => void
   scan(
     partition: number,
     from: number,
     maxBytes: number,
   ): Promise<{ readonly frames: Uint8Array<ArrayBuffer>; readonly next: number }>
-  read(
-    partition: number,
-    stream: CatalogStream,
-    from: number,
-    maxBytes: number,
-  ): Promise<{ readonly records: readonly { readonly header: { readonly acceptedAt: number } }[] }>
-  tally(
-    partition: number,
-    stream: CatalogStream,
-    range: { readonly from: number; readonly to: number },
-  ): Promise<ReadonlyMap<string, { readonly events: number }>>
 }
 
 export function streamOf({ homes }: Pick<CountedLog, 'homes'>, partition: number): CatalogStream {
