@@ -124,7 +124,7 @@ test('migrations: none yet, older and newer ones', async () => {
     'ok schema doctor_none has no tables yet: the first start makes them',
   )
   expect((await examine({ ...empty, MILLRACE_MIGRATE: 'off' }))['migrations']).toMatch(
-    /^warn .*: run millrace migrate$/,
+    /^warn .*: npm run millrace -- migrate makes them$/,
   )
   await using pool = cluster.schema.pool()
   const [{ version }] = (await pool.query<{ version: number }>(

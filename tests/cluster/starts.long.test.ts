@@ -17,7 +17,7 @@ test('MILLRACE_MIGRATE=off leaves the tables to `millrace migrate`, and an unfit
   const postgres = { MILLRACE_POSTGRES_URL: other.url, MILLRACE_POSTGRES_SCHEMA: other.schema }
   const manual = { ...postgres, MILLRACE_KAFKA_PREFIX: other.schema, MILLRACE_MIGRATE: 'off' }
   expect(await cluster.refused(manual)).toMatch(
-    /^Millrace cannot start: The part control of the Postgres schema \S+ is missing: run `millrace migrate`, then start again/m,
+    /^Millrace cannot start: The part control of the Postgres schema \S+ is missing: run `npm run millrace -- migrate`, then start again/m,
   )
   const first = await command(['migrate'], postgres)
   expect([first.code, first.err]).toEqual([0, ''])

@@ -20,6 +20,10 @@ export const pageTexts = {
   noConnection: (seconds: number) => `No connection to the server. Retrying in ${seconds} s.`,
   serverFailed: (status: number, requestId: string) => `The server could not answer (${status}). Request ${requestId}.`,
   tooManyRequests: (seconds: number) => `Too many requests. Retrying in ${seconds} s.`,
+  requestUnanswered: 'No answer from the server. It may have received the request: check before you try again.',
+  tryAgainIn: (seconds: number) => `Too many requests. Try again in ${seconds} s.`,
+  sessionEnded: 'The session ended before this was done. Try again.',
+  changedInTheMeantime: 'Someone changed this first. The page now shows the current state: check it, then try again.',
   needsRolePage: (role: string, email: string, ownRole: string) =>
     `This page needs the role ${role}. You are signed in as ${email} with the role ${ownRole}.`,
   needsRole: (role: string) => `Needs the role ${role}.`,
@@ -264,6 +268,7 @@ export const settingsTexts = {
 export const commonTexts = {
   copy: 'Copy',
   api: 'API',
+  noCommand: 'Some text of this form is not JSON. Correct it to see the command.',
   showAll: 'Show all',
   table: 'Table',
 } as const

@@ -73,10 +73,12 @@ test('an older release starts beside a newer one until a step says otherwise', a
 
 test('a program that may not migrate says what to do, and changes nothing', async () => {
   await expect(checkSchema(pool, hall(first))).rejects.toThrow(SchemaTooOldError)
-  await expect(checkSchema(pool, hall(first))).rejects.toThrow(/The part hall of .* is missing: run `millrace migrate`/)
+  await expect(checkSchema(pool, hall(first))).rejects.toThrow(
+    /The part hall of .* is missing: run `npm run millrace -- migrate`/,
+  )
   await migrate(pool, hall(first))
   await expect(checkSchema(pool, hall(first, second))).rejects.toThrow(
-    /hall of .* is at 1, and this program needs 2: run `millrace migrate`/,
+    /hall of .* is at 1, and this program needs 2: run `npm run millrace -- migrate`/,
   )
   expect(await schemaStates(pool)).toEqual([{ part: 'hall', version: 1, usableFrom: 0 }])
 })

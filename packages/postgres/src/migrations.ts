@@ -122,8 +122,8 @@ export class SchemaTooOldError extends Error {
   constructor(schema: string, { part, version, own }: { part: string; version: number | undefined; own: number }) {
     const state = version === undefined ? 'is missing' : `is at ${version}, and this program needs ${own}`
     super(
-      `The part ${part} of the Postgres schema ${schema} ${state}: run \`millrace migrate\`, then start again. Nothing ` +
-        'was changed.',
+      `The part ${part} of the Postgres schema ${schema} ${state}: run \`npm run millrace -- migrate\`, then start ` +
+        'again. Nothing was changed.',
     )
   }
 }

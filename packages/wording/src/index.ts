@@ -1,3 +1,4 @@
+export { commandLine, shellQuoted } from './command-line.ts'
 export { durationText } from './duration.ts'
 export { counted, grouped } from './numbers.ts'
 export { type ReplayCounts, replayOutcome } from './replay-outcome.ts'

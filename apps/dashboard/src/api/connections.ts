@@ -49,6 +49,15 @@ export const countingByRules = (counted: Counted) =>
     staleTime: Number.POSITIVE_INFINITY,
   })
 
+/** Switches a connection on or off in a list: lists have no ETags. */
+export function useSwitchConnection() {
+  return useWriting(
+    async ({ id, enabled }: { id: string; enabled: boolean }) =>
+      api<{ connection: Connection }>('PATCH', pathOf(id), { body: { enabled }, etag: await connectionTag(id) }),
+    [CONNECTIONS],
+  )
+}
+
 /** Answers 409 `Events are waiting` unless `discard`. */
 export function useDeleteConnection() {
   return useWriting(

@@ -8,7 +8,7 @@ import {
   useQueryClient,
 } from '@tanstack/react-query'
 import { afterFrame } from './after-frame.ts'
-import { type Answer, api, pathWith, type QueryValues } from './client.ts'
+import { type Answer, ApiError, api, pathWith, type QueryValues } from './client.ts'
 
 /** Maximum of pages of a list that is read completely: 20 of 500. */
 const MAX_PAGES = 20
@@ -94,7 +94,8 @@ export interface Page<T> {
 /**
  * A write; the page shows nothing as saved before the server has answered.
  *
- * @param changes paths whose answers are read again afterwards, including all paths below.
+ * @param changes paths whose answers are read again afterwards, including all paths below; also if someone else changed or
+ * removed the resource first, so that a second try is based on the current state.
  * @see contracts/dashboard.md §2 [U4]
  */
 export function useWriting<Written, T>(write: (written: Written) => Promise<Answer<T>>, changes: readonly string[]) {
@@ -102,6 +103,10 @@ export function useWriting<Written, T>(write: (written: Written) => Promise<Answ
   return useMutation({
     mutationFn: write,
     onSuccess: () => readAgain(client, changes),
+    onError: (error) => {
+      if (error instanceof ApiError && (error.kind === 'changed' || error.kind === 'missing'))
+        readAgain(client, changes)
+    },
   })
 }
 

@@ -1,5 +1,5 @@
 import type { NewSession, Role, Session } from '@millrace/api-types'
-import { type QueryClient, useQuery, useQueryClient } from '@tanstack/react-query'
+import { type QueryClient, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useSyncExternalStore } from 'react'
 import { api } from './client.ts'
 import { reading } from './reading.ts'
@@ -53,5 +53,5 @@ export async function signOut(client: QueryClient): Promise<void> {
 
 export function useSignOut() {
   const client = useQueryClient()
-  return () => signOut(client)
+  return useMutation({ mutationFn: () => signOut(client) })
 }

@@ -1,6 +1,7 @@
 import { Button, Popover } from '@mantine/core'
 import { useState } from 'react'
 import { Icon } from '../shell/icon.tsx'
+import { commonTexts } from '../texts.ts'
 import styles from './api-popover.module.css'
 import { CopyButton } from './copy-button.tsx'
 
@@ -11,7 +12,8 @@ interface CommandPopoverProps {
   readonly label: string
   /** Text above the command. */
   readonly title: string
-  readonly command: string
+  /** Undefined while the input cannot be read. */
+  readonly command: string | undefined
 }
 
 /** Shows a command to copy. */
@@ -30,14 +32,20 @@ export function CommandPopover({ text, label, title, command }: CommandPopoverPr
         </Button>
       </Popover.Target>
       <Popover.Dropdown className={styles.dropdown}>
-        <div className={styles.head}>
-          <span>{title}</span>
-          <CopyButton text={command} what="command" />
-        </div>
-        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by the keyboard */}
-        <pre className={styles.text} tabIndex={0}>
-          {command}
-        </pre>
+        {command === undefined ? (
+          <p>{commonTexts.noCommand}</p>
+        ) : (
+          <>
+            <div className={styles.head}>
+              <span>{title}</span>
+              <CopyButton text={command} what="command" />
+            </div>
+            {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by the keyboard */}
+            <pre className={styles.text} tabIndex={0}>
+              {command}
+            </pre>
+          </>
+        )}
       </Popover.Dropdown>
     </Popover>
   )

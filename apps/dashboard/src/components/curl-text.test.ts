@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { curlText, shellQuoted } from './curl-text.ts'
+import { curlText } from './curl-text.ts'
 
 it('a GET carries the very query and the token as a variable', () => {
   expect(curlText('http://127.0.0.1:8080', { path: '/v2/events', query: { name: 'Seat & Row', type: '' } })).toBe(
@@ -20,10 +20,3 @@ it('a write carries its method and body', () => {
   expect(text).toContain('curl -X PATCH http://h/v2/sources/s1')
   expect(text).toContain(`-d '{"name":"Ada'\\''s $app"}'`)
 })
-
-it.each([
-  ['plain-text_1.txt', 'plain-text_1.txt'],
-  ['', "''"],
-  ["it's", `'it'\\''s'`],
-  ['$(rm -rf ~)`x`', "'$(rm -rf ~)`x`'"],
-])('%s is the word %s', (text, word) => expect(shellQuoted(text)).toBe(word))

@@ -1,3 +1,4 @@
+import { shellQuoted } from '@millrace/wording'
 import { type Method, pathWith, type QueryValues } from '../api/client.ts'
 
 /** A request of this dashboard, for a user with a token. */
@@ -28,9 +29,4 @@ function addressOf({ path, query = {}, rows = 0 }: ShownRequest): string {
   const address = pathWith(path, rows > USUAL_ROWS ? { ...query, limit: MAX_ROWS } : query)
   // curl expands the range and requests one page after the other.
   return rows > MAX_ROWS ? `${address}&page=[1-${Math.ceil(rows / MAX_ROWS)}]` : address
-}
-
-/** Quotes any text as one word for a POSIX shell. */
-export function shellQuoted(text: string): string {
-  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
 }

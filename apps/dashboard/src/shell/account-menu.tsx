@@ -1,17 +1,15 @@
 import { ActionIcon, Menu } from '@mantine/core'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { useSession, useSignOut } from '../api/session.ts'
+import { Refusal } from '../components/form/refusal.tsx'
 import { Icon } from './icon.tsx'
 import styles from './shell.module.css'
 
 export function AccountMenu({ onKeys }: { readonly onKeys: () => void }) {
   const { data: session } = useSession()
   const navigate = useNavigate()
-  const signOut = useSignOut()
-  const leave = async () => {
-    await signOut()
-    await navigate({ to: '/sign-in' })
-  }
+  const { mutate: signOut, error, isPending } = useSignOut()
+  const leave = () => signOut(undefined, { onSuccess: () => void navigate({ to: '/sign-in' }) })
   return (
     <Menu position="bottom-end" width={248}>
       <Menu.Target>
@@ -32,7 +30,11 @@ export function AccountMenu({ onKeys }: { readonly onKeys: () => void }) {
           Keyboard
         </Menu.Item>
         <Menu.Divider />
-        <Menu.Item onClick={() => void leave()}>Sign out</Menu.Item>
+        {/* It stays until the server has answered: a session that goes on must be seen. */}
+        <Menu.Item closeMenuOnClick={false} disabled={isPending} onClick={leave}>
+          Sign out
+        </Menu.Item>
+        <Refusal error={error} />
       </Menu.Dropdown>
     </Menu>
   )

@@ -1,17 +1,15 @@
+import { commandLine as commandOf, shellQuoted } from '@millrace/wording'
 import { oneLine } from './paint.ts'
 
+const MAX_WORD_LENGTH = 4_000
+
 /**
- * A command of ours that a person can copy into a shell.
+ * A command of ours to print: nothing in it controls the terminal.
  *
  * @param settings environment variables that the shell does not have, by name.
  */
 export function commandLine(words: readonly string[], settings: Readonly<Record<string, string>> = {}): string {
-  const assignments = Object.entries(settings).map(([name, value]) => `${name}=${shellWord(value)}`)
-  return [...assignments, 'npm run millrace --', ...words.map(shellWord)].join(' ')
-}
-
-/** Quotes a text as one shell word. */
-function shellWord(text: string): string {
-  const plain = oneLine(text, 4_000)
-  return /^[\w.:@/+-]+$/.test(plain) ? plain : `'${plain.replaceAll("'", "'\\''")}'`
+  const plain = (text: string) => oneLine(text, MAX_WORD_LENGTH)
+  const assignments = Object.entries(settings).map(([name, value]) => `${name}=${shellQuoted(plain(value))}`)
+  return [...assignments, commandOf(...words.map(plain))].join(' ')
 }

@@ -3,6 +3,7 @@ import { VERSION } from '../version.ts'
 import { addBackup } from './backup-command.ts'
 import { addClusterDemo } from './cluster-demo/cluster-demo-command.ts'
 import type { AddCommand, CommandContext } from './command.ts'
+import { commandLine } from './command-line.ts'
 import { addCompletion } from './completion/completion.ts'
 import { addConfiguration } from './configuration/configuration-commands.ts'
 import { addDoctor } from './doctor/doctor-command.ts'
@@ -57,7 +58,7 @@ export function newProgram(context: CommandContext): Command {
     .version(VERSION, '-V, --version', 'show the version')
     .helpOption('-h, --help', 'show help')
     .helpCommand(false)
-    .showHelpAfterError('(see millrace --help)')
+    .showHelpAfterError(`(see ${commandLine(['--help'])})`)
     .configureOutput({ writeOut: (text) => stdout.write(text), writeErr: (text) => stderr.write(text) })
     .exitOverride()
     .addHelpText('after', EXAMPLES)
@@ -72,5 +73,5 @@ Examples:
   millrace trace 8ed31aa9-450f-4a72-87aa-05033556fa4d
   millrace dead-letters list --destination 3uLMicKvWtFGwbwBkUIwtP0l8lu
 
-Settings are environment variables: millrace settings
-Help on a command: millrace help <command>`
+Settings are environment variables: ${commandLine(['settings'])}
+Help on a command: ${commandLine(['help'])} <command>`

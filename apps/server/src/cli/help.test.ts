@@ -32,6 +32,9 @@ test.each([
   [['dead-leters'], 'Did you mean dead-letters?'],
   [['token', 'creat'], 'Did you mean create?'],
   [['token', 'list', '--jsn'], 'Did you mean --json?'],
+  [['strat'], '(see npm run millrace -- --help)'],
+  [['dead-letters', 'replay'], 'List them with: npm run millrace -- dead-letters list'],
+  [['replay', 'start'], 'Its options: npm run millrace -- help replay start'],
   [['help', 'token', 'creat'], 'There is no command "token creat".\nDid you mean create?'],
   [['help', 'xxxxxxxxxx'], 'Commands: start, cluster-demo, migrate, settings, doctor,'],
 ])('millrace %j is wrong usage: 64, with what may be meant', async (words, err) => {

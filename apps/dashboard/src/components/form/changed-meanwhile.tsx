@@ -10,7 +10,8 @@ interface ChangedMeanwhileProps {
   readonly thing: string
   /** The current state on the server; undefined while it loads. */
   readonly theirs: JsonValue | undefined
-  readonly mine: JsonValue
+  /** The input; undefined while it cannot be read. */
+  readonly mine: JsonValue | undefined
   /** Discards the input. */
   readonly onLoadTheirs: () => void
   /** Saves the input and overwrites the other change. */
@@ -24,17 +25,24 @@ export function ChangedMeanwhile({ thing, theirs, mine, onLoadTheirs, onKeepMine
     <div className={styles.notice} role="alert">
       <p>{pageTexts.changedMeanwhile(thing)}</p>
       <div className={styles.actions}>
-        <Button variant="default" aria-expanded={isShown} onClick={() => setShown(!isShown)}>
+        <Button
+          variant="default"
+          aria-expanded={isShown}
+          disabled={mine === undefined}
+          onClick={() => setShown(!isShown)}
+        >
           {pageTexts.seeDifference}
         </Button>
         <Button variant="default" disabled={theirs === undefined} onClick={onLoadTheirs}>
           {pageTexts.loadTheirs}
         </Button>
-        <Button variant="default" disabled={theirs === undefined} onClick={onKeepMine}>
+        <Button variant="default" disabled={theirs === undefined || mine === undefined} onClick={onKeepMine}>
           {pageTexts.keepMine}
         </Button>
       </div>
-      {isShown && theirs !== undefined && <DiffView before={theirs} after={mine} what="theirs, and mine" />}
+      {isShown && theirs !== undefined && mine !== undefined && (
+        <DiffView before={theirs} after={mine} what="theirs, and mine" />
+      )}
     </div>
   )
 }

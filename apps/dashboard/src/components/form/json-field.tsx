@@ -1,5 +1,5 @@
 import { Textarea } from '@mantine/core'
-import type { JsonValue } from '@millrace/protocol/json'
+import { isJsonObject, type JsonValue } from '@millrace/protocol/json'
 import { type ComponentProps, useEffect } from 'react'
 import { useDraft } from './use-draft.ts'
 
@@ -11,19 +11,21 @@ interface JsonFieldProps
   readonly value: JsonValue | undefined
   /** Count of saves, which may change the value. */
   readonly saves?: number
-  /** Called only with valid JSON. */
+  /** Whether it must be an object. */
+  readonly isObject?: boolean
+  /** Called only with a valid value. */
   readonly onChange: (value: JsonValue | undefined) => void
-  /** Receives the error while the text is not JSON, then undefined. */
+  /** Receives the error while the text is no valid value, then undefined. */
   readonly onFault?: (fault: string | undefined) => void
 }
 
 /** A value of any type, as JSON. */
-export function JsonField({ value, saves = 0, onChange, onFault, error, ...common }: JsonFieldProps) {
+export function JsonField({ value, saves = 0, isObject = false, onChange, onFault, error, ...common }: JsonFieldProps) {
   const [text, keep] = useDraft(value, saves, textOf)
-  const read = readJson(text)
+  const read = readJson(text, isObject)
   const fault = 'fault' in read ? read.fault : undefined
   const write = (written: string) => {
-    const now = readJson(written)
+    const now = readJson(written, isObject)
     keep(written, 'fault' in now ? value : now.value)
     if (!('fault' in now)) onChange(now.value)
   }
@@ -52,10 +54,11 @@ function textOf(value: JsonValue | undefined): string {
   return value === undefined ? '' : JSON.stringify(value, null, 2)
 }
 
-function readJson(text: string): { value: JsonValue | undefined } | { fault: string } {
+function readJson(text: string, isObject: boolean): { value: JsonValue | undefined } | { fault: string } {
   if (text.trim() === '') return { value: undefined }
   try {
-    return { value: JSON.parse(text) as JsonValue }
+    const value = JSON.parse(text) as JsonValue
+    return isObject && !isJsonObject(value) ? { fault: 'must be a JSON object' } : { value }
   } catch (error) {
     return { fault: (error as SyntaxError).message }
   }

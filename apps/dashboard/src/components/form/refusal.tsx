@@ -1,6 +1,6 @@
 import { ApiError } from '../../api/failure.ts'
+import { nextTryMs } from '../../api/retry.ts'
 import { pageTexts } from '../../texts.ts'
-import { FailureText } from '../states/failed.tsx'
 import styles from './refusal.module.css'
 
 /** The error of a refused write for one field, by its name or JSON pointer; null if it concerns none of them. */
@@ -39,14 +39,36 @@ export function Refusal({ error, fields = [] }: RefusalProps) {
   if (error === null || fieldRefusal(error, fields) !== undefined) return null
   return (
     <p className={styles.refusal} role="alert">
-      <RefusalText error={error} />
+      {textOf(error)}
     </p>
   )
 }
 
-function RefusalText({ error }: { readonly error: Error }) {
+function textOf(error: Error): string {
   if (!(error instanceof ApiError)) return pageTexts.panelFailed
-  if (error.kind !== 'refused') return <FailureText of={{ errorUpdatedAt: 0 }} error={error} />
+  switch (error.kind) {
+    // Only reads are retried automatically.
+    case 'connection':
+      return pageTexts.requestUnanswered
+    case 'rate':
+      return pageTexts.tryAgainIn(secondsToWait(error))
+    case 'session':
+      return pageTexts.sessionEnded
+    case 'server':
+      return pageTexts.serverFailed(error.status, error.requestId)
+    case 'changed':
+      return pageTexts.changedInTheMeantime
+    default:
+      return refusedText(error)
+  }
+}
+
+/** Seconds until the server takes a request again. */
+export function secondsToWait(error: ApiError): number {
+  return Math.ceil((nextTryMs(error) ?? 0) / 1000)
+}
+
+function refusedText(error: ApiError): string {
   const { path, message } = error.details ?? {}
   if (typeof message !== 'string') return error.message
   return `${error.message}: ${typeof path === 'string' && path !== '' ? `${path} ` : ''}${message}`

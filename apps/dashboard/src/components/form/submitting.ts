@@ -18,7 +18,8 @@ export function submitting(work: () => Promise<unknown>) {
 /** Scrolls to the first wrong field of a form, or to its refusal. */
 export async function showProblem(form: HTMLFormElement): Promise<void> {
   await afterFrame()
-  const problem = form.querySelector<HTMLElement>('[aria-invalid="true"], [role="alert"]')
+  const problem =
+    form.querySelector<HTMLElement>('[aria-invalid="true"]') ?? form.querySelector<HTMLElement>('[role="alert"]')
   problem?.scrollIntoView({ block: 'center' })
   if (problem?.matches('input, textarea')) problem.focus({ preventScroll: true })
 }

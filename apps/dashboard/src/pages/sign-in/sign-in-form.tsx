@@ -3,6 +3,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import type { FormEvent } from 'react'
 import { ApiError } from '../../api/client.ts'
 import { signIn } from '../../api/session.ts'
+import { secondsToWait } from '../../components/form/refusal.tsx'
 import { pageTexts, signInTexts } from '../../texts.ts'
 import styles from './sign-in.module.css'
 
@@ -65,6 +66,6 @@ function textOf(error: Error): string {
   if (!(error instanceof ApiError)) return pageTexts.panelFailed
   if (error.kind === 'connection') return 'No connection to the server.'
   if (error.kind === 'server') return pageTexts.serverFailed(error.status, error.requestId)
-  if (error.kind === 'rate') return pageTexts.tooManyRequests(error.retryAfterS ?? 1)
+  if (error.kind === 'rate') return pageTexts.tryAgainIn(secondsToWait(error))
   return signInTexts.refused
 }

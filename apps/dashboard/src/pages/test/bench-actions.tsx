@@ -13,7 +13,8 @@ interface BenchActionsProps {
 
 /** The run as a file, a command and a request; and its destination enabled. */
 export function BenchActions({ bench, target }: BenchActionsProps) {
-  const { stage, force } = bench
+  const { stage, force, message, isRead } = bench
+  const { origin } = window.location
   return (
     <>
       <SaveFixture bench={bench} />
@@ -21,13 +22,14 @@ export function BenchActions({ bench, target }: BenchActionsProps) {
         text="Command"
         label="Command: this run on the command line"
         title={bench.hasOverride ? 'This run without the overrides; API includes them' : 'This run, as a command'}
-        command={benchCommand({ target, stage, force, message: bench.text })}
+        command={isRead && message !== undefined ? benchCommand({ target, stage, force, message, origin }) : undefined}
       />
       <ApiPopover
         method="POST"
         path={`/v0/${target.kind === 'source' ? 'testSource' : 'testDestination'}/${target.id}`}
         query={{ force: force || undefined }}
         body={bench.body}
+        isRead={isRead}
       />
       {target.kind === 'destination' && !target.destination.enabled && <EnableTarget id={target.id} />}
     </>

@@ -1,6 +1,6 @@
 import { Button, Checkbox, Select, Switch } from '@mantine/core'
 import type { DestinationDefinition } from '@millrace/api-types'
-import { isJsonObject } from '@millrace/protocol/json'
+import type { JsonObject } from '@millrace/protocol/json'
 import { useId, useState } from 'react'
 import { JsonField } from '../../components/form/json-field.tsx'
 import { NeedsRole } from '../../components/needs-role.tsx'
@@ -16,10 +16,12 @@ interface BenchControlsProps {
 
 /** The inputs of a run: message, target, and whether to send. */
 export function BenchControls({ bench, workspace, definitions }: BenchControlsProps) {
-  const [isOverriding, setOverriding] = useState(false)
+  const [isOpened, setOpened] = useState(false)
+  // Text that is not JSON stays until it is corrected.
+  const isOverriding = isOpened || bench.overrideFault !== undefined
   const { target, stage, force, override } = bench
   const overrideId = useId()
-  const canRun = target !== undefined && bench.message !== undefined
+  const canRun = target !== undefined && bench.isRead
   const variables = definitions.find(({ name }) => target?.kind === 'destination' && name === target.destination.type)
   return (
     <>
@@ -57,7 +59,7 @@ export function BenchControls({ bench, workspace, definitions }: BenchControlsPr
               variant="default"
               aria-expanded={isOverriding}
               aria-controls={overrideId}
-              onClick={() => setOverriding(!isOverriding)}
+              onClick={() => setOpened(!isOverriding)}
             >
               {bench.hasOverride ? 'Active overrides' : 'Overrides'}
             </Button>
@@ -83,8 +85,10 @@ export function BenchControls({ bench, workspace, definitions }: BenchControlsPr
             key={target.id}
             label="Overrides"
             description={`Replaces the saved configuration for this run. Variables: ${(variables?.defaultConfig ?? []).join(', ')}.`}
+            isObject
             value={bench.hasOverride ? override : undefined}
-            onChange={(value) => bench.setOverride(isJsonObject(value) ? value : {})}
+            onChange={(value) => bench.setOverride((value ?? {}) as JsonObject)}
+            onFault={bench.setOverrideFault}
           />
         </div>
       )}

@@ -19,6 +19,7 @@ export function useBench(workspace: Workspace) {
   const { message } = written
   const [isSending, send] = useState(false)
   const [override, setOverride] = useState(NO_OVERRIDE)
+  const [overrideFault, setOverrideFault] = useState<string>()
 
   const stages = search.stages ?? ['user', 'dest']
   const stage: StageFlags = {
@@ -28,6 +29,7 @@ export function useBench(workspace: Workspace) {
   }
   const force = search.force === undefined ? target !== undefined && needsForce(target) : search.force === '1'
   const hasOverride = target?.kind === 'destination' && Object.keys(override).length > 0
+  const isRead = message !== undefined && overrideFault === undefined
   const body = { stage, message: message ?? {}, ...(hasOverride ? { destinationConfig: override } : {}) }
   const { start, forget, ...lastRun } = useBenchRun({ target, force, body })
 
@@ -55,9 +57,13 @@ export function useBench(workspace: Workspace) {
     override,
     hasOverride,
     setOverride,
+    overrideFault,
+    setOverrideFault,
     body,
+    /** Whether message and overrides can be read. */
+    isRead,
     start: async () => {
-      if (message !== undefined) await start()
+      if (isRead) await start()
     },
     ...lastRun,
   }

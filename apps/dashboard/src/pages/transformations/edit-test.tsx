@@ -68,7 +68,7 @@ export function EditTest({ transformationId, test, stored, onSaved, onClose }: E
         <ChangedMeanwhile
           thing="transformation"
           theirs={current.isFetching ? undefined : shown(theirs)}
-          mine={shown(written)}
+          mine={written && shown(written)}
           onLoadTheirs={loadTheirs}
           onKeepMine={() => current.data !== undefined && void save(current.data)}
         />

@@ -238,7 +238,7 @@ describe('millrace apply', () => {
     [
       'another change came between',
       [409, { error: 'Configuration has changed', code: 'conflict', details: null }],
-      'The configuration changed after the plan was made; nothing was applied.\nSee the new plan with: millrace plan\n',
+      'The configuration changed after the plan was made; nothing was applied.\nSee the new plan with: npm run millrace -- plan --file millrace.yaml\n',
     ],
     [
       'events wait',

@@ -86,12 +86,12 @@ async function carryOut(
   try {
     return await api.post('/v2/config/apply', { document, prune, revision, discard })
   } catch (error) {
-    throw error instanceof AnswerError ? explained(error, file) : error
+    throw error instanceof AnswerError ? explained(error, file, api) : error
   }
 }
 
 /** Explains a conflict between the plan and the current state. */
-function explained(error: AnswerError, file: ConfigFile): Error {
+function explained(error: AnswerError, file: ConfigFile, api: ServerApi): Error {
   const { text, details } = error.said
   if (text === 'Invalid config' && isJsonObject(details) && Array.isArray(details['errors'])) {
     return documentErrors(file, details['errors'] as unknown as readonly DocumentError[])
@@ -99,7 +99,7 @@ function explained(error: AnswerError, file: ConfigFile): Error {
   if (text === 'Configuration has changed') {
     return new CommandError(
       'The configuration changed after the plan was made; nothing was applied.',
-      'See the new plan with: millrace plan',
+      `See the new plan with: ${api.commandLine('plan', '--file', file.name)}`,
     )
   }
   if (text === 'Events are waiting' && isJsonObject(details)) {

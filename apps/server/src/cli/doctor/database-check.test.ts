@@ -63,7 +63,8 @@ test.each(NAMES)('a damaged %s is named, with what to do, and the others are rea
   makeDatabases(data).close()
   damage(join(data, name))
   const { code, found } = await examine(data)
-  const remedy = name === 'catalog.db' ? 'rebuild it from the log: millrace schema rebuild' : 'restore a backup'
+  const remedy =
+    name === 'catalog.db' ? 'rebuild it from the log: npm run millrace -- schema rebuild' : 'restore a backup'
   expect(code).toBe(1)
   expect(found).toEqual([
     expect.stringMatching(`^fail .*/${name} is damaged \\(.+\\): ${remedy}$`),

@@ -3,6 +3,7 @@ import { basename, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
 import type { Output } from '../command-io.ts'
+import { commandLine } from '../command-line.ts'
 import { type Finding, fail, ok, warn } from './finding.ts'
 import { roomNeeded, ScratchFolder } from './scratch-folder.ts'
 
@@ -10,7 +11,7 @@ import { roomNeeded, ScratchFolder } from './scratch-folder.ts'
 const DATABASES: Readonly<Record<string, string>> = {
   'control.db': 'restore a backup',
   'delivery.db': 'restore a backup',
-  'catalog.db': 'rebuild it from the log: millrace schema rebuild',
+  'catalog.db': `rebuild it from the log: ${commandLine(['schema', 'rebuild'])}`,
 }
 export const DATABASE_NAMES: readonly string[] = Object.keys(DATABASES)
 

@@ -43,9 +43,9 @@ export function addDeadLetterActions(group: Command, { io, exitWith }: CommandCo
 
 /** @returns the exit code: failed unless every dead letter was replayed or discarded. */
 async function act(action: Action, ids: readonly string[], options: ActionOptions, io: CommandIo): Promise<number> {
-  refuseUnlessSelected(ids, options)
-  if (!options.dryRun) refuseUnlessAnswerable(options.yes, io)
   const api = new ServerApi(options, io)
+  refuseUnlessSelected(ids, options, api)
+  if (!options.dryRun) refuseUnlessAnswerable(options.yes, io)
   const selection = selectionOf(ids, await withIds(api, options))
   if (options.dryRun) {
     return show(action, await count(action, selection, api, io), options, io)
@@ -79,12 +79,12 @@ function selectionOf(ids: readonly string[], options: ActionOptions) {
   return { ...(ids.length > 0 ? { ids } : { filter }), ...atRate(options) }
 }
 
-function refuseUnlessSelected(ids: readonly string[], options: ActionOptions): void {
+function refuseUnlessSelected(ids: readonly string[], options: ActionOptions, api: ServerApi): void {
   const isFiltered =
     options.all === true ||
     Object.keys(FILTER_NAMES).some((option) => options[option as keyof DeadLetterFilters] !== undefined)
   if (isFiltered === ids.length > 0) {
-    throw usageError('Give ids, filters, or --all.', 'millrace dead-letters list')
+    throw usageError('Give ids, filters, or --all.', `List them with: ${api.commandLine('dead-letters', 'list')}`)
   }
 }
 

@@ -3,6 +3,7 @@ import { counted } from '@millrace/wording'
 import type { Command } from 'commander'
 import { type CommandContext, remote, withExample } from '../command.ts'
 import { type CommandIo, usageError } from '../command-io.ts'
+import { commandLine } from '../command-line.ts'
 import { json, oneLine, paintFor } from '../paint.ts'
 import { askFor, refuseUnlessAnswerable } from '../question.ts'
 import { resourceIds } from '../resource-options.ts'
@@ -90,7 +91,10 @@ async function start(body: object, api: ServerApi): Promise<Replay> {
 function wantedOf(options: StartOptions, { clock }: CommandIo) {
   const { source, destination, from, to = new Date(clock.now()).toISOString() } = options
   if (source === undefined || destination === undefined || from === undefined) {
-    throw usageError('--source, --destination and --from are required.', 'millrace help replay start')
+    throw usageError(
+      '--source, --destination and --from are required.',
+      `Its options: ${commandLine(['help', 'replay', 'start'])}`,
+    )
   }
   const filter: Record<string, readonly string[]> = {}
   for (const [option, name] of Object.entries(FILTERS)) {

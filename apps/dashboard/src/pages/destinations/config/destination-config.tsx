@@ -45,7 +45,7 @@ const pick = ({ name, config, delivery, consent }: Destination) => ({
 function SavedForm({ definition, destination }: DestinationTabProps & { readonly definition: DestinationDefinition }) {
   const edited = useEdited(DESTINATION, destination, pick)
   const { written, saved, error, change } = edited
-  const { faults, fields, names, isWhole, onUnread } = useConfigFaults(definition, written.config, error)
+  const { faults, fields, names, isRead, isWhole, onUnread } = useConfigFaults(definition, written.config, error)
   const mayEdit = useMay('editor')
   const own = ['name', 'consent', ...DELIVERY_FIELDS]
   const refused = fieldRefusal(error, own) ?? deliveryRefusal(error)
@@ -58,7 +58,9 @@ function SavedForm({ definition, destination }: DestinationTabProps & { readonly
   }
   return (
     <form className={styles.form} noValidate onSubmit={submit}>
-      {refused === undefined && <EditedRefusal thing="destination" edited={{ ...edited, keepMine }} fields={names} />}
+      {refused === undefined && (
+        <EditedRefusal thing="destination" edited={{ ...edited, keepMine }} fields={names} isRead={isRead} />
+      )}
       <TextInput
         label="Name"
         value={written.name}
@@ -75,6 +77,7 @@ function SavedForm({ definition, destination }: DestinationTabProps & { readonly
         saved={saved.config}
         saves={edited.saves}
         faults={faults}
+        isRead={isRead}
         destinationId={destination.id}
         disabled={!mayEdit}
         onChange={(config) => change({ config })}
@@ -109,9 +112,10 @@ function SavedForm({ definition, destination }: DestinationTabProps & { readonly
           method="PATCH"
           path={`/v2/destinations/${destination.id}`}
           body={{ ...written, config: shownConfig(fields, written.config) }}
+          isRead={isRead}
         />
         <span role="status" className={styles.dim}>
-          {edited.isSaved && !edited.hasInput && `Saved. ${edited.warning ?? ''}`.trim()}
+          {edited.isSaved && !edited.hasInput && isRead && `Saved. ${edited.warning ?? ''}`.trim()}
         </span>
       </div>
     </form>

@@ -14,12 +14,14 @@ import { NeedsRole } from '../../../components/needs-role.tsx'
 import { ShownId } from '../../../components/shown-id.tsx'
 import { authorizationTexts } from '../../../texts.ts'
 import styles from '../destinations.module.css'
+import type { WhenRead } from './when-read.ts'
 
 interface AccountConnectionProps {
   readonly definition: DestinationDefinition
   readonly config: JsonObject
   readonly destinationId: string | undefined
   readonly disabled: boolean
+  readonly whenRead: WhenRead
   readonly onChange: (config: JsonObject) => void
 }
 
@@ -29,7 +31,14 @@ interface AccountConnectionProps {
  *
  * @see contracts/dashboard.md §9 [D549]
  */
-export function AccountConnection({ definition, config, destinationId, disabled, onChange }: AccountConnectionProps) {
+export function AccountConnection({
+  definition,
+  config,
+  destinationId,
+  disabled,
+  whenRead,
+  onChange,
+}: AccountConnectionProps) {
   const { authorization } = definition.uiConfig
   const begin = useBeginAuthorization()
   const finish = useFinishAuthorization()
@@ -67,7 +76,12 @@ export function AccountConnection({ definition, config, destinationId, disabled,
       <ShownId id={returnAddress()} what="address" />
       <div className={styles.formActions}>
         <NeedsRole role="editor">
-          <Button variant="default" disabled={disabled} loading={begin.isPending || finish.isPending} onClick={start}>
+          <Button
+            variant="default"
+            disabled={disabled}
+            loading={begin.isPending || finish.isPending}
+            onClick={() => whenRead(start)}
+          >
             {authorizationTexts.start}
           </Button>
         </NeedsRole>

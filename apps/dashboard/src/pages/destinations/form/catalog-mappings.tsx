@@ -14,6 +14,7 @@ import {
   preparedMappings,
   withMapping,
 } from './prepared-mappings.ts'
+import type { WhenRead } from './when-read.ts'
 
 interface CatalogMappingsProps {
   readonly name: string
@@ -21,11 +22,12 @@ interface CatalogMappingsProps {
   /** Of a saved one, so that masks stand for its secrets. */
   readonly destinationId: string | undefined
   readonly disabled: boolean
+  readonly whenRead: WhenRead
   readonly onChange: (config: JsonObject) => void
 }
 
 /** What the mappings of a catalog type may be: each can be added to those above, and changed there. */
-export function CatalogMappings({ name, config, destinationId, disabled, onChange }: CatalogMappingsProps) {
+export function CatalogMappings({ name, config, destinationId, disabled, whenRead, onChange }: CatalogMappingsProps) {
   const reading = useDestinationDefinition(name)
   return (
     <Shown of={reading} thing="Destination definition" id={name}>
@@ -41,6 +43,7 @@ export function CatalogMappings({ name, config, destinationId, disabled, onChang
             config={config}
             destinationId={destinationId}
             disabled={disabled}
+            whenRead={whenRead}
             onChange={onChange}
           />
           <p className={styles.dim}>{sentence(definition, config)}</p>
@@ -50,7 +53,7 @@ export function CatalogMappings({ name, config, destinationId, disabled, onChang
                 key={JSON.stringify(prepared.written)}
                 prepared={prepared}
                 disabled={disabled}
-                onAdd={() => onChange(withMapping(config, prepared.written))}
+                onAdd={() => whenRead(() => onChange(withMapping(config, prepared.written)))}
               />
             ))}
           </ul>

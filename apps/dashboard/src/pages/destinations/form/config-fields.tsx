@@ -1,15 +1,17 @@
 import { Skeleton } from '@mantine/core'
 import type { DestinationDefinition } from '@millrace/api-types'
 import type { JsonObject } from '@millrace/protocol/json'
-import { Suspense, useMemo, useState } from 'react'
+import { Suspense, useMemo, useRef, useState } from 'react'
 import { configFields } from '../../../components/form/config-field.ts'
 import { ConfigForm } from '../../../components/form/config-form.tsx'
 import { losesSecrets } from '../../../components/form/origin-change.ts'
+import { showProblem } from '../../../components/form/submitting.ts'
 import { lazyPart } from '../../../components/lazy-part.ts'
 import { PanelBoundary } from '../../../components/states/panel-boundary.tsx'
 import { destinationTexts } from '../../../texts.ts'
 import styles from '../destinations.module.css'
 import { AccountConnection } from './account-connection.tsx'
+import type { WhenRead } from './when-read.ts'
 
 const CatalogMappings = lazyPart(() =>
   import('./catalog-mappings.tsx').then(({ CatalogMappings }) => ({ default: CatalogMappings })),
@@ -23,6 +25,8 @@ interface ConfigFieldsProps {
   /** Count of saves. */
   readonly saves?: number
   readonly faults: Readonly<Record<string, string>>
+  /** Whether `config` is what the fields show. */
+  readonly isRead: boolean
   /** Of a saved one. */
   readonly destinationId?: string
   readonly disabled?: boolean
@@ -37,6 +41,7 @@ export function ConfigFields({
   saved,
   saves = 0,
   faults,
+  isRead,
   destinationId,
   disabled,
   onChange,
@@ -44,8 +49,10 @@ export function ConfigFields({
 }: ConfigFieldsProps) {
   const fields = useMemo(() => configFields(definition), [definition])
   const [added, setAdded] = useState(0)
+  const group = useRef<HTMLFieldSetElement>(null)
+  const whenRead: WhenRead = (work) => (isRead ? work() : void showProblem(group.current!.form!))
   return (
-    <fieldset className={styles.group}>
+    <fieldset className={styles.group} ref={group}>
       <legend>{definition.displayName}</legend>
       {definition.uiConfig.help !== undefined && <p className={styles.dim}>{definition.uiConfig.help}</p>}
       {losesSecrets(fields, saved, config) && (
@@ -69,6 +76,7 @@ export function ConfigFields({
         config={config}
         destinationId={destinationId}
         disabled={disabled ?? false}
+        whenRead={whenRead}
         onChange={onChange}
       />
       {definition.options['catalog'] === true && (
@@ -79,6 +87,7 @@ export function ConfigFields({
               config={config}
               destinationId={destinationId}
               disabled={disabled ?? false}
+              whenRead={whenRead}
               onChange={(written) => {
                 setAdded(added + 1)
                 onChange(written)

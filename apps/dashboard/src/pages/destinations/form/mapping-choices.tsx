@@ -9,17 +9,26 @@ import { NeedsRole } from '../../../components/needs-role.tsx'
 import { destinationTexts } from '../../../texts.ts'
 import styles from '../destinations.module.css'
 import { type ChoiceField, choiceFields, isDirective, offeredChoices, withChoice } from './field-choices.ts'
+import type { WhenRead } from './when-read.ts'
 
 interface MappingChoicesProps {
   readonly definition: DestinationDefinition
   readonly config: JsonObject
   readonly destinationId: string | undefined
   readonly disabled: boolean
+  readonly whenRead: WhenRead
   readonly onChange: (config: JsonObject) => void
 }
 
 /** The fields of configured mappings whose choices the service lists. @see contracts/destination-catalog.md §10 */
-export function MappingChoices({ definition, config, destinationId, disabled, onChange }: MappingChoicesProps) {
+export function MappingChoices({
+  definition,
+  config,
+  destinationId,
+  disabled,
+  whenRead,
+  onChange,
+}: MappingChoicesProps) {
   return choiceFields(definition, config).map((field) => (
     <FieldChoice
       key={`${field.at} ${field.action} ${field.name}`}
@@ -28,6 +37,7 @@ export function MappingChoices({ definition, config, destinationId, disabled, on
       config={config}
       destinationId={destinationId}
       disabled={disabled}
+      whenRead={whenRead}
       onChoose={(chosen) => onChange(withChoice(config, field, chosen))}
     />
   ))
@@ -39,10 +49,11 @@ interface FieldChoiceProps {
   readonly config: JsonObject
   readonly destinationId: string | undefined
   readonly disabled: boolean
+  readonly whenRead: WhenRead
   readonly onChoose: (chosen: string) => void
 }
 
-function FieldChoice({ type, field, config, destinationId, disabled, onChoose }: FieldChoiceProps) {
+function FieldChoice({ type, field, config, destinationId, disabled, whenRead, onChoose }: FieldChoiceProps) {
   const { at, action, name, label, isKeys, value, values } = field
   const { mutate, error, isPending } = useFieldOptions()
   const [listed, setListed] = useState<FieldOptions>()
@@ -75,7 +86,7 @@ function FieldChoice({ type, field, config, destinationId, disabled, onChoose }:
         placeholder={placeholderOf(field)}
         data={choices}
         value={isKeys ? null : set}
-        onChange={(chosen) => chosen !== null && onChoose(chosen)}
+        onChange={(chosen) => chosen !== null && whenRead(() => onChoose(chosen))}
         error={listed?.error == null ? undefined : destinationTexts.noChoices(listed.error)}
         nothingFoundMessage={listed === undefined ? destinationTexts.choicesNotLoaded : destinationTexts.noSuchChoice}
         searchable
@@ -87,7 +98,7 @@ function FieldChoice({ type, field, config, destinationId, disabled, onChoose }:
           variant="default"
           loading={isPending}
           aria-label={`Load ${nextPage === undefined ? '' : 'more '}choices for ${label}`}
-          onClick={() => load(nextPage)}
+          onClick={() => whenRead(() => load(nextPage))}
         >
           {nextPage === undefined ? 'Load choices' : 'Load more'}
         </Button>

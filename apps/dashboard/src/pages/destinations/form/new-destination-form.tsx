@@ -1,7 +1,6 @@
 import { Button, MultiSelect, TextInput } from '@mantine/core'
 import type { DestinationDefinition, Source, Stats } from '@millrace/api-types'
 import type { JsonObject } from '@millrace/protocol/json'
-import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useCreateConnection } from '../../../api/connections.ts'
 import { useCreateDestination } from '../../../api/destinations.ts'
@@ -12,6 +11,7 @@ import { fieldRefusal, Refusal } from '../../../components/form/refusal.tsx'
 import { submitting } from '../../../components/form/submitting.ts'
 import { LinkButton } from '../../../components/link-button.tsx'
 import { NeedsRole, useMay } from '../../../components/needs-role.tsx'
+import { useNavigateFromHere } from '../../../shell/use-navigate-from-here.ts'
 import styles from '../destinations.module.css'
 import { ConfigFields } from './config-fields.tsx'
 import { TestConnection } from './connection-test.tsx'
@@ -32,7 +32,7 @@ function usedSource(sources: readonly Source[], stats: Stats | undefined): reado
 function useCreation() {
   const create = useCreateDestination()
   const connect = useCreateConnection()
-  const navigate = useNavigate()
+  const navigate = useNavigateFromHere()
   const run = async (body: Parameters<typeof create.mutateAsync>[0], sourceIds: readonly string[]) => {
     // The form shows a refusal.
     const made = await create.mutateAsync(body).catch(() => undefined)
@@ -59,7 +59,7 @@ export function NewDestinationForm({ definition }: { readonly definition: Destin
   const sourceIds = chosen ?? usedSource(sources, stats)
   const { create, isBusy, run } = useCreation()
   const mayEdit = useMay('editor')
-  const { faults, fields, names, isWhole, onUnread } = useConfigFaults(definition, config, create.error)
+  const { faults, fields, names, isRead, isWhole, onUnread } = useConfigFaults(definition, config, create.error)
   const body = { name, type: definition.name, enabled: false, config }
 
   const submit = submitting(async () => {
@@ -99,6 +99,7 @@ export function NewDestinationForm({ definition }: { readonly definition: Destin
         config={config}
         saved={{}}
         faults={faults}
+        isRead={isRead}
         disabled={!mayEdit}
         onChange={(written) => {
           setConfig(written)
@@ -117,7 +118,12 @@ export function NewDestinationForm({ definition }: { readonly definition: Destin
         <LinkButton variant="default" to="/destinations/new">
           Other type
         </LinkButton>
-        <ApiPopover method="POST" path="/v2/destinations" body={{ ...body, config: shownConfig(fields, config) }} />
+        <ApiPopover
+          method="POST"
+          path="/v2/destinations"
+          body={{ ...body, config: shownConfig(fields, config) }}
+          isRead={isRead}
+        />
       </div>
     </form>
   )

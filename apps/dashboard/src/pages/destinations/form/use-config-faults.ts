@@ -23,6 +23,8 @@ export function useConfigFaults(definition: DestinationDefinition, config: JsonO
   return {
     faults: { ...(refused === undefined ? {} : { [refused.field]: refused.text }), ...(isTried ? own : {}) },
     fields,
+    /** Whether the text of every field is JSON where it must be. */
+    isRead: Object.keys(unread).length === 0,
     names: fields.map(({ key }) => key),
     /** Keeps the error of a field whose text is not JSON; undefined removes it. */
     onUnread: (key: string, fault: string | undefined) =>

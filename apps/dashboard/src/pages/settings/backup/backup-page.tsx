@@ -1,5 +1,6 @@
 import { Button, Checkbox } from '@mantine/core'
 import type { Info } from '@millrace/api-types'
+import { commandLine } from '@millrace/wording'
 import { useState } from 'react'
 import { useAdminInfo, useStartBackup } from '../../../api/health.ts'
 import { ApiPopover } from '../../../components/api-popover.tsx'
@@ -43,7 +44,7 @@ export function BackupPage() {
               </section>
               <section className={styles.part} aria-label="Restore">
                 <h2>Restore</h2>
-                <CommandLine command={`npm run millrace -- restore ${info.lastBackup?.file ?? '<file>'}`}>
+                <CommandLine command={commandLine('restore', info.lastBackup?.file ?? 'backup.tar')}>
                   Run this on the new server, with an empty data folder. Copy the secret key there yourself.
                 </CommandLine>
               </section>

@@ -1,4 +1,5 @@
 import { Button } from '@mantine/core'
+import { commandLine } from '@millrace/wording'
 import { useConfiguration } from '../../../api/configuration.ts'
 import { ApiPopover } from '../../../components/api-popover.tsx'
 import { JsonView } from '../../../components/json/json-view.tsx'
@@ -34,16 +35,12 @@ export function ConfigurationPage() {
               <h2>Plan and apply</h2>
               <ul className={styles.commands}>
                 <li>
-                  <CommandLine command={`npm run millrace -- plan --file ${FILE_NAME} --url ${window.location.origin}`}>
+                  <CommandLine command={commandFor('plan')}>
                     Shows what the file would change, and changes nothing.
                   </CommandLine>
                 </li>
                 <li>
-                  <CommandLine
-                    command={`npm run millrace -- apply --file ${FILE_NAME} --url ${window.location.origin}`}
-                  >
-                    Applies the plan, all or nothing.
-                  </CommandLine>
+                  <CommandLine command={commandFor('apply')}>Applies the plan, all or nothing.</CommandLine>
                 </li>
               </ul>
               <p className={styles.dim}>Set MILLRACE_TOKEN to your token.</p>
@@ -57,4 +54,8 @@ export function ConfigurationPage() {
       </Shown>
     </>
   )
+}
+
+function commandFor(action: 'plan' | 'apply'): string {
+  return commandLine(action, '--file', FILE_NAME, '--url', window.location.origin)
 }

@@ -1,14 +1,14 @@
 import { Button, Switch } from '@mantine/core'
 import type { Connection } from '@millrace/api-types'
 import { Link } from '@tanstack/react-router'
-import { connectionTag, useChangeConnection } from '../../../api/connections.ts'
+import type { useSwitchConnection } from '../../../api/connections.ts'
 import { NeedsRole } from '../../../components/needs-role.tsx'
 import { OnOffMark } from '../../../components/state-mark.tsx'
 import type { Column } from '../../../components/table/table-column.ts'
 import { connectionTexts } from '../../../texts.ts'
 
 /** What the connections of a source lead to, or those of a destination come from. */
-interface OtherEnds {
+export interface OtherEnds {
   readonly title: 'Source' | 'Destination'
   readonly path: '/sources/$id' | '/destinations/$id'
   readonly idOf: (connection: Connection) => string
@@ -22,9 +22,14 @@ interface OtherEnd {
   readonly enabled: boolean
 }
 
+interface Actions {
+  readonly switching: Pick<ReturnType<typeof useSwitchConnection>, 'mutate' | 'isPending'>
+  readonly onRemove: (connection: Connection) => void
+}
+
 export function connectionColumns(
   { title, path, idOf, byId }: OtherEnds,
-  onRemove: (connection: Connection) => void,
+  { switching: { mutate, isPending }, onRemove }: Actions,
 ): readonly Column<Connection>[] {
   const endOf = (connection: Connection) => byId.get(idOf(connection))
   const nameOf = (connection: Connection) => endOf(connection)?.name ?? idOf(connection)
@@ -64,7 +69,17 @@ export function connectionColumns(
       key: 'enabled',
       title: 'Connected',
       width: '96px',
-      cell: (connection) => <ConnectedSwitch connection={connection} name={nameOf(connection)} />,
+      cell: (connection) => (
+        <NeedsRole role="editor">
+          <Switch
+            size="xs"
+            aria-label={`Connected to ${nameOf(connection)}`}
+            checked={connection.enabled}
+            disabled={isPending}
+            onChange={({ currentTarget }) => mutate({ id: connection.id, enabled: currentTarget.checked })}
+          />
+        </NeedsRole>
+      ),
       card: 'end',
     },
     {
@@ -81,26 +96,4 @@ export function connectionColumns(
       ),
     },
   ]
-}
-
-interface ConnectedSwitchProps {
-  readonly connection: Connection
-  /** Of the other end. */
-  readonly name: string
-}
-
-function ConnectedSwitch({ connection: { id, enabled }, name }: ConnectedSwitchProps) {
-  const { mutate, isPending } = useChangeConnection()
-  const change = async (isOn: boolean) => mutate({ id, etag: await connectionTag(id), enabled: isOn })
-  return (
-    <NeedsRole role="editor">
-      <Switch
-        size="xs"
-        aria-label={`Connected to ${name}`}
-        checked={enabled}
-        disabled={isPending}
-        onChange={({ currentTarget }) => void change(currentTarget.checked)}
-      />
-    </NeedsRole>
-  )
 }

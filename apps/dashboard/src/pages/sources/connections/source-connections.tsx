@@ -9,12 +9,10 @@ import { Refusal } from '../../../components/form/refusal.tsx'
 import { NeedsRole } from '../../../components/needs-role.tsx'
 import { Empty } from '../../../components/states/empty.tsx'
 import { Shown } from '../../../components/states/shown.tsx'
-import { DataTable } from '../../../components/table/data-table.tsx'
 import { sourceTexts } from '../../../texts.ts'
 import type { SourceTabProps } from '../source-tab-props.ts'
 import styles from '../sources.module.css'
-import { connectionColumns } from './connection-columns.tsx'
-import { RemoveDialog } from './remove-dialog.tsx'
+import { ConnectionTable } from './connection-table.tsx'
 
 const DESTINATIONS = {
   title: 'Destination',
@@ -26,13 +24,11 @@ const DESTINATIONS = {
 export function SourceConnections({ source }: SourceTabProps) {
   const connections = useConnections()
   const destinations = useDestinations()
-  const [removed, setRemoved] = useState<Connection>()
   const typeName = useTypeName()
-  const byId = useMemo(
-    () => new Map(destinations.data?.map((each) => [each.id, { ...each, type: typeName(each.type) }])),
-    [destinations.data, typeName],
-  )
-  const columns = useMemo(() => connectionColumns({ ...DESTINATIONS, byId }, setRemoved), [byId])
+  const ends = useMemo(() => {
+    const named = destinations.data?.map((each) => [each.id, { ...each, type: typeName(each.type) }] as const)
+    return { ...DESTINATIONS, byId: new Map(named) }
+  }, [destinations.data, typeName])
   return (
     <Shown of={connections}>
       {(all) => {
@@ -45,14 +41,7 @@ export function SourceConnections({ source }: SourceTabProps) {
             {rows.length === 0 ? (
               <Empty text={sourceTexts.noConnections} />
             ) : (
-              <DataTable label="Connections" columns={columns} rows={rows} rowId={({ id }) => id} />
-            )}
-            {removed !== undefined && (
-              <RemoveDialog
-                connection={removed}
-                name={byId.get(removed.destinationId)?.name ?? removed.destinationId}
-                onClose={() => setRemoved(undefined)}
-              />
+              <ConnectionTable rows={rows} ends={ends} />
             )}
           </>
         )

@@ -53,7 +53,7 @@ export function CodeHead({ code, writing, onPublish }: CodeHeadProps) {
           </Button>
         </NeedsRole>
         <NeedsRole role="editor">
-          <Button disabled={!isDirty && !hasDraft(code)} onClick={onPublish}>
+          <Button disabled={writing.isSaving || (!isDirty && !hasDraft(code))} onClick={onPublish}>
             Publish
           </Button>
         </NeedsRole>

@@ -11,6 +11,7 @@ import type { CodeFault, CodePlace } from '../../../components/editor/editor-pro
 import { ChangedMeanwhile } from '../../../components/form/changed-meanwhile.tsx'
 import { Refusal } from '../../../components/form/refusal.tsx'
 import { firstLine } from '../../../components/json/shown-text.ts'
+import { useMay } from '../../../components/needs-role.tsx'
 import { useSearchValues } from '../../../shell/search-values.ts'
 import { useControlKey } from '../../../shell/use-control-key.ts'
 import { codeCompletions } from '../code-completions.ts'
@@ -27,6 +28,7 @@ export function CodeTab({ kind, code }: CodeTabProps) {
   const [{ line, column = 1 }] = useSearchValues(codeSearch)
   const writing = useWrittenCode({ kind, code })
   const { written, change, save, isDirty, error } = writing
+  const mayEdit = useMay('editor')
   const [failure, setFailure] = useState<Error | string>()
   const [publishing, setPublishing] = useState<string>()
   const [isPublished, setPublished] = useState(false)
@@ -36,7 +38,9 @@ export function CodeTab({ kind, code }: CodeTabProps) {
   const runner = useRef<() => void>(() => {})
   const completions = useCodeCompletions()
   const faults = useMemo(() => [...faultsOf(error), ...faultsOf(failure)], [error, failure])
-  useControlKey('s', () => void save())
+  useControlKey('s', () => {
+    if (mayEdit && isDirty) void save()
+  })
   const publish = async () => {
     const versionId = isDirty ? await save() : code.versionId
     if (versionId !== undefined) setPublishing(versionId)

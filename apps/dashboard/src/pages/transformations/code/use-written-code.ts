@@ -46,7 +46,8 @@ export function useWrittenCode({ kind, code: saved }: CodeTabProps) {
    * @returns the newest version, or undefined if it was refused, which the page shows.
    */
   const save = async (over?: string | null): Promise<string | undefined> => {
-    if (over === undefined && isOverOlder) return undefined
+    // A second save would be refused: the first one changes the ETag.
+    if (isPending || (over === undefined && isOverOlder)) return undefined
     const ifMatch = over === undefined ? etagForSave(base, live) : over
     const captureLogs = 'captureLogs' in saved ? { captureLogs: saved.captureLogs as boolean } : {}
     const answer = await mutateAsync({ id: saved.id, etag: ifMatch, ...written, ...captureLogs }).catch(() => undefined)

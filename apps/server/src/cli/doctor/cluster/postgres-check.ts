@@ -1,5 +1,6 @@
 import { type PostgresPool, type SchemaPart, type SchemaState, schemaStates } from '@millrace/postgres'
 import { type ClusterSettings, SCHEMA_PARTS } from '../../../cluster/engines.ts'
+import { commandLine } from '../../command-line.ts'
 import { duration } from '../../paint.ts'
 import { type Finding, fail, ok, warn } from '../finding.ts'
 
@@ -39,7 +40,7 @@ export async function checkMigrations(
 ): Promise<{ findings: Finding[]; isUsable: boolean }> {
   const states = await schemaStates(pool)
   if (states.length === 0) {
-    const next = migrates ? 'the first start makes them' : 'run millrace migrate'
+    const next = migrates ? 'the first start makes them' : `${commandLine(['migrate'])} makes them`
     const finding = (migrates ? ok : warn)('migrations', `schema ${pool.schema} has no tables yet: ${next}`)
     return { findings: [finding], isUsable: false }
   }
@@ -59,7 +60,7 @@ function compared(part: SchemaPart, states: readonly SchemaState[], migrates: bo
     return { ...fail('migrations', text), isReadable: false }
   }
   if (version < steps.length) {
-    const next = migrates ? 'the next start of this version migrates it' : 'run millrace migrate'
+    const next = migrates ? 'the next start of this version migrates it' : `${commandLine(['migrate'])} migrates it`
     const text = `${name} is at ${version}, and this program needs ${steps.length}: ${next}`
     return { ...(migrates ? warn : fail)('migrations', text), isReadable: false }
   }
