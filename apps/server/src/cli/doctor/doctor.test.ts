@@ -295,7 +295,7 @@ describe('port', () => {
     const { port } = server
     await server[Symbol.asyncDispose]()
     expect((await examine({ MILLRACE_PORT: String(port) })).found['port']).toBe(
-      `ok 127.0.0.1:${port} is free; the server does not run`,
+      `ok 127.0.0.1:${port} is free: no server listens there`,
     )
     const { found } = await examine({ MILLRACE_PORT: String(port), MILLRACE_HOST: '192.0.2.1' })
     expect(found['port']).toMatch(/^fail 192\.0\.2\.1:\d+ cannot be listened on \(EADDRNOTAVAIL\): see MILLRACE_HOST$/)

@@ -18,7 +18,7 @@ export async function checkPort({ host, port }: Pick<Settings, 'host' | 'port'>)
   if (port === 0) return of(ok('port', 'any free one'))
   const place = host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`
   const obstacle = await obstacleToListening(host, port)
-  if (obstacle === undefined) return of(ok('port', `${place} is free; the server does not run`))
+  if (obstacle === undefined) return of(ok('port', `${place} is free: no server listens there`))
   if (obstacle !== 'EADDRINUSE') {
     const advice = ADVICE[obstacle] ?? 'MILLRACE_HOST'
     return of(fail('port', `${place} cannot be listened on (${obstacle}): see ${advice}`))

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '@millrace/protocol'
+import { isJsonObject, type JsonObject, type JsonValue, ownMember } from '@millrace/protocol'
 import type { MessageTest } from '@millrace/protocol/message-test-file'
 import { indentedLine, json, oneLine } from '../paint.ts'
 import { type Mismatch, mismatches } from './compare.ts'
@@ -47,7 +47,7 @@ async function runTest(workspace: OfflineWorkspace, file: string, test: MessageT
   const compared = comparedIn(result, stage)
   const found = mismatches(expect, compared)
   if (found.length === 0) return { ...told, failure: undefined, mismatches: found, result: compared }
-  return { ...told, failure: found.flatMap(mismatchLines), mismatches: found, result: compared }
+  return { ...told, failure: failureLines(compared, expect, found), mismatches: found, result: compared }
 }
 
 function failed(told: Pick<TestOutcome, 'file' | 'name' | 'destination' | 'stage'>, failure: string[]): TestOutcome {
@@ -65,7 +65,15 @@ function comparedIn(result: JsonObject, stage: MessageTest['stage']): JsonValue 
 }
 
 function isFailure(value: JsonValue): boolean {
-  return typeof (value as { error?: unknown }).error === 'string' && Object.keys(value as object).length === 1
+  return typeof (value as { error?: unknown } | null)?.error === 'string' && Object.keys(value as object).length === 1
+}
+
+/** A stage that failed without being expected to says why: a comparison with its result would not. */
+function failureLines(result: JsonValue, expected: JsonValue, found: readonly Mismatch[]): string[] {
+  const isExpected = isJsonObject(expected) && ownMember(expected, 'error') !== undefined
+  return isFailure(result) && !isExpected
+    ? indented('the stage failed:', (result as JsonObject)['error']!)
+    : found.flatMap(mismatchLines)
 }
 
 function mismatchLines({ path, expected, actual }: Mismatch): string[] {

@@ -153,6 +153,27 @@ test('shows what differs and where, and exits with 1', async () => {
   })
 })
 
+test('a stage that fails unexpectedly says why, instead of what differs', async () => {
+  writeFileSync(
+    bookings,
+    `tests:
+  - {name: cents, destination: booking-hook, stage: user, message: {type: track, price: -1}, expect: {cents: 7}}
+  - {name: request, destination: booking-hook, stage: dest, message: {type: track, price: -1}, expect: [{method: POST}]}
+  - {name: another error, destination: booking-hook, stage: user, message: {type: track, price: -1}, expect: {error: x}}
+`,
+  )
+  const { out } = await millrace(bookings)
+  const said = `          the stage failed: RangeError: price below zero
+                                  at toCents (library priceRules:2:24)
+                                  at transformEvent (base transformation:5:29)
+`
+  expect(out.split('  FAIL  ').slice(1, 3)).toEqual([
+    `cents  (booking-hook, user)\n  ${said}`,
+    `request  (booking-hook, dest)\n  ${said}`,
+  ])
+  expect(out).toContain('/error\n            expected "x"\n            but got  RangeError: price below zero\n')
+})
+
 test('writes a JUnit report', async () => {
   writeFileSync(bookings, FAILING)
   const other = place('other.millrace-test.yaml')

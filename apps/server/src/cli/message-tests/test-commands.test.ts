@@ -41,6 +41,10 @@ beforeAll(async () => {
   server = await AnsweringServer.start({
     [`POST /v0/testDestination/${id}`]: () => answer,
     [`POST /v0/testSource/${id}`]: () => answer,
+    'GET /v2/destinations': [
+      200,
+      { destinations: [{ id, key: 'booking-hook', name: 'Booking hook' }], paging: { next: '' } },
+    ],
   })
 })
 afterAll(async () => {
@@ -92,6 +96,14 @@ test('sends the message and the stages that are named; by default nothing goes t
       'Bearer t',
     ],
   ])
+})
+
+test('a destination may be given by its key or name', async () => {
+  for (const wanted of ['booking-hook', 'Booking hook']) {
+    expect((await millrace('test-destination', wanted)).out).toContain(`Booking hook  WEBHOOK  ${id}\n`)
+  }
+  const { code, err } = await millrace('test-destination', 'nope')
+  expect([code, err]).toEqual([1, `No destination "nope" at ${server.url}.\nKnown destinations: booking-hook.\n`])
 })
 
 test.each<[string, object, string]>([

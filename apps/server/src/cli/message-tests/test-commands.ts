@@ -5,6 +5,7 @@ import { type CommandContext, remote, withExample } from '../command.ts'
 import { type CommandIo, EXIT, usageError } from '../command-io.ts'
 import { json, paintFor } from '../paint.ts'
 import { readMessage } from '../read-message.ts'
+import { resourceIds } from '../resource-options.ts'
 import { ServerApi, type ServerOptions } from '../server-api.ts'
 import { hasFailed, resultLines } from './result-lines.ts'
 import { stageFlags } from './stage-flags.ts'
@@ -20,34 +21,40 @@ interface TestOptions extends ServerOptions {
 /** `millrace test-destination` and `millrace test-source` */
 export function addMessageTests(program: Command, { io, exitWith }: CommandContext): void {
   const about = (name: string, what: string, example: string) =>
-    withExample(remote(program.command(`${name} <id>`)), example)
-      .description(`run a message through the stages of ${what}; exit code 1 if a stage fails`)
+    withExample(remote(program.command(`${name} <name>`)), example)
+      .description(`run a message through the stages of ${what}, by key, name or id; exit code 1 if a stage fails`)
       .option('--message <file>', 'file with the message as JSON; - or none: standard input')
       .option('--stage <stages>', 'comma-separated list of user, dest and send', 'user,dest')
       .option('--force', 'also test disabled destinations')
   about(
     'test-destination',
     'a destination',
-    'test-destination 3uLMicKvWtFGwbwBkUIwtP0l8lu --message event.json --stage user,dest,send',
-  ).action(async (id: string, options: TestOptions) => {
-    const result = await answer<DestinationResult>('testDestination', id, options, io)
+    'test-destination booking-hook --message event.json --stage user,dest,send',
+  ).action(async (wanted: string, options: TestOptions) => {
+    const result = await answer<DestinationResult>('destination', wanted, options, io)
     exitWith(show(result, [result], options, io))
   })
-  about(
-    'test-source',
-    'every connected destination of a source',
-    'test-source 3iidO0kXIpgrmam9JhPLS2gpoVe --message event.json',
-  ).action(async (id: string, options: TestOptions) => {
-    const results = await answer<DestinationResult[]>('testSource', id, options, io)
-    exitWith(show(results, results, options, io))
-  })
+  about('test-source', 'every connected destination of a source', 'test-source cinema-app --message event.json').action(
+    async (wanted: string, options: TestOptions) => {
+      const results = await answer<DestinationResult[]>('source', wanted, options, io)
+      exitWith(show(results, results, options, io))
+    },
+  )
 }
 
-async function answer<T>(operation: string, id: string, options: TestOptions, io: CommandIo): Promise<T> {
+async function answer<T>(
+  kind: 'source' | 'destination',
+  wanted: string,
+  options: TestOptions,
+  io: CommandIo,
+): Promise<T> {
   const stage = stageFlags(options.stage)
   const message = await messageOf(options, io)
+  const api = new ServerApi(options, io)
+  const [id] = await resourceIds(api, kind, [wanted])
+  const operation = kind === 'source' ? 'testSource' : 'testDestination'
   const force = options.force === true ? '?force=true' : ''
-  return new ServerApi(options, io).test(`/v0/${operation}/${encodeURIComponent(id)}${force}`, { stage, message })
+  return api.test(`/v0/${operation}/${encodeURIComponent(id!)}${force}`, { stage, message })
 }
 
 async function messageOf({ message: file }: TestOptions, io: CommandIo): Promise<JsonObject> {

@@ -81,7 +81,7 @@ async function startReplay(options: StartOptions, io: CommandIo): Promise<void> 
   }
   const paint = paintFor(io.stdout, io.env)
   io.stdout.write(`${paint('green', oneLine(replay.state))}  ${oneLine(replay.id)}\n`)
-  io.stdout.write(`${paint('dim', `How far it is: ${api.commandLine('replay', 'show', replay.id)}`)}\n`)
+  io.stdout.write(`${paint('dim', `Progress: ${api.commandLine('replay', 'show', replay.id)}`)}\n`)
 }
 
 async function start(body: object, api: ServerApi): Promise<Replay> {

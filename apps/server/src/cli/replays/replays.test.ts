@@ -44,7 +44,7 @@ test('the next command that is printed names the server if the environment does 
   const { answering, env } = await server()
   await using _ = answering
   const { out } = await run([...START, '--yes', '--url', answering.url], { ...env, MILLRACE_URL: '' }, { clock })
-  expect(out).toContain(`How far it is: npm run millrace -- replay show ${REPLAY} --url ${answering.url}\n`)
+  expect(out).toContain(`Progress: npm run millrace -- replay show ${REPLAY} --url ${answering.url}\n`)
 })
 
 test('a replay of the log is started with what the options say', async () => {
@@ -52,7 +52,7 @@ test('a replay of the log is started with what the options say', async () => {
   await using _ = answering
   const more = ['--to', replay.to, '--type', 'track', '--event', 'Seat Reserved', 'Seat Left', '--rate', '200', '--yes']
   const { out, code } = await run([...START, ...more], env, { clock })
-  expect([code, out]).toEqual([0, `running  ${REPLAY}\nHow far it is: npm run millrace -- replay show ${REPLAY}\n`])
+  expect([code, out]).toEqual([0, `running  ${REPLAY}\nProgress: npm run millrace -- replay show ${REPLAY}\n`])
   expect(answering.requests.map(({ method, body }) => [method, JSON.parse(body)])).toEqual([
     [
       'POST',
