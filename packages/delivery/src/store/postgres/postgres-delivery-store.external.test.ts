@@ -1,4 +1,4 @@
-import { migrate, type PostgresPool } from '@millrace/postgres'
+import { leaseSchema, migrate, type PostgresPool } from '@millrace/postgres'
 import { TestSchema } from '@millrace/postgres/testing/test-schema'
 import { describeDeliveryStore } from '../conformance.ts'
 import { PostgresDeliveryStore } from './postgres-delivery-store.ts'
@@ -11,7 +11,7 @@ describeDeliveryStore('Postgres', async () => {
     async open(clock, logger) {
       const pool = schema.pool()
       pools.push(pool)
-      await migrate(pool, [deliverySchema])
+      await migrate(pool, [leaseSchema, deliverySchema])
       return PostgresDeliveryStore.open({ pool, process: 'p1', clock, logger })
     },
     async [Symbol.asyncDispose]() {
