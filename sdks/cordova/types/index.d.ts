@@ -60,7 +60,7 @@ export interface Configuration {
 export interface Options {
   /** Destination display name, or All, to whether the event is sent to it. */
   integrations?: Record<string, boolean | Record<string, unknown>>
-  /** External id type to id. */
+  /** External id type to id. All those of an event hold at most 4,096 bytes; the ids of a call that exceed this are ignored. */
   externalIds?: Record<string, string | number>
 }
 

@@ -146,7 +146,7 @@ export function newEventStore(
   }
 
   return {
-    count: () => leftInDatabase - done.size + memory.length,
+    rowCount: () => leftInDatabase - done.size + memory.length,
 
     /** Loads values and counts; once. */
     load(): Promise<void> {
@@ -160,7 +160,7 @@ export function newEventStore(
       return opening
     },
 
-    value: (key: string): string | undefined => cached[key],
+    kept: (key: string): string | undefined => cached[key],
 
     state: () => ({ ...cached }),
 
@@ -197,13 +197,13 @@ export function newEventStore(
       })
     },
 
-    /** @param values absent: another tab has purged the database; only memory is purged. */
-    purge(values?: StateChanges): Promise<void> {
+    /** @param isOurs false: another tab has purged the database; only memory is purged. */
+    purge(isOurs: boolean): Promise<void> {
       waiting = undefined
       return next(async () => {
-        const change: Change = { remove: 'all', countAs: 'purged', values }
+        const change: Change = { remove: 'all', countAs: 'purged' }
         writeMemory(change)
-        if (values && database && (await writeWithRetry(change))) done.clear()
+        if (isOurs && database && (await writeWithRetry(change))) done.clear()
       })
     },
 

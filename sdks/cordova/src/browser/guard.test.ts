@@ -18,21 +18,16 @@ test('a guard that cannot be written is told once, and the copy in the database 
 })
 
 test.each([['{'], ['null'], ['[]'], ['{"tracking":7}'], ['7']])('a guard that holds %s reads as empty', (text) => {
-  const guard = newGuard(() => ({ getItem: () => text, setItem: () => undefined }), expect.unreachable)
+  const guard = newGuard(() => text, expect.unreachable)
   expect(guard.read()).toEqual({})
 })
 
 test('values that are not guarded are not written to it', () => {
   let written: string | undefined
-  const guard = newGuard(
-    () => ({
-      getItem: () => null,
-      setItem: (_key, text) => {
-        written = text
-      },
-    }),
-    expect.unreachable,
-  )
+  const guard = newGuard((text) => {
+    written = text
+    return null
+  }, expect.unreachable)
   guard.put({ userId: 'u-1', session: '{}' })
   expect(written).toBeUndefined()
   guard.put({ tracking: 'disabled', userId: 'u-1' })

@@ -2,22 +2,29 @@ import { GUARDED_KEYS, type StateChanges } from '../core/bridge.ts'
 import { parsedObject } from '../core/parsed-json.ts'
 import { applyChanges, picked } from '../core/state-changes.ts'
 
-const KEY = 'service-sdk-cordova.guard'
+/** In localStorage. */
+export const GUARD = 'service-sdk-cordova.guard'
 
-export type GuardStorage = Pick<Storage, 'getItem' | 'setItem'>
+/** Puts this text there, if one is given. @returns what is there. @throws where a browser forbids it */
+export type GuardText = (text?: string) => string | null
+
+export const guardText: GuardText = (text) => {
+  if (text) localStorage.setItem(GUARD, text)
+  return localStorage.getItem(GUARD)
+}
 
 /**
  * Tracking state, anonymousId and marker, kept outside the database as well: a lost opt-out would be a breach.
  *
- * @param storage throws where a browser forbids it. @param failed is told of each failure: the database's copy counts then.
+ * @param failed is told of each failure: the database's copy counts then.
  * @see contracts/cordova-sdk.md §14.4
  */
-export function newGuard(storage: () => GuardStorage, failed: () => void) {
+export function newGuard(guardText: GuardText, failed: () => void) {
   /** Empty when unreadable. */
   const read = (): Record<string, string> => {
     const guarded: Record<string, string> = {}
     try {
-      const values = parsedObject(storage().getItem(KEY))
+      const values = parsedObject(guardText())
       for (const key of GUARDED_KEYS) if (typeof values[key] === 'string') guarded[key] = values[key]
     } catch {
       // Some browsers throw when storage is switched off.
@@ -33,7 +40,7 @@ export function newGuard(storage: () => GuardStorage, failed: () => void) {
       try {
         const values = read()
         applyChanges(values, guarded)
-        storage().setItem(KEY, JSON.stringify(values))
+        guardText(JSON.stringify(values))
       } catch {
         failed()
       }

@@ -1,23 +1,22 @@
 import type { ContextFacts } from '../core/bridge.ts'
 import type { Clock } from '../core/clock.ts'
-import { DEBUG } from '../core/log.ts'
-import { uuidOf } from '../core/uuid.ts'
+import { guardText } from './guard.ts'
 import { NAME, openIndexedDatabase } from './indexed-database.ts'
 import { newReachability } from './reachability.ts'
 import { type TabLocks, type Tabs, type WebEngine, webEngine } from './web-engine.ts'
 
 /** The engine over what a browser gives, listening to the page. */
-export function pageEngine(clock: Clock, platformVersion: string | undefined): WebEngine {
+export function pageEngine(clock: Clock, nextId: () => string, platformVersion: string | undefined): WebEngine {
   const isOnline = () => navigator.onLine !== false
   const reachability = newReachability(clock, isOnline, (level, text) => engine.tell(level, text))
   const { locks } = navigator as { locks?: LockManager }
   const engine = webEngine({
     openDatabase: (onMissing) => openIndexedDatabase(clock.after, onMissing),
-    guardStorage: () => localStorage,
+    guardText,
     fetch: (url, init) => fetch(url, init),
     clock,
     random: Math.random,
-    nextId: () => uuidOf(crypto.getRandomValues(new Uint8Array(16))),
+    nextId,
     gzip: typeof CompressionStream === 'function' ? gzip : undefined,
     locks: locks && tabLocks(locks, clock),
     tabs: typeof BroadcastChannel === 'function' ? tabsOf(new BroadcastChannel(NAME)) : undefined,
@@ -39,7 +38,7 @@ export function pageEngine(clock: Clock, platformVersion: string | undefined): W
   })
   // Asked once; whatever the browser decides, we go on.
   const { storage } = navigator as { storage?: StorageManager }
-  if (storage && 'persist' in storage) storage.persist().catch((error) => engine.tell(DEBUG, String(error)))
+  if (storage && 'persist' in storage) storage.persist().catch(() => undefined)
   return engine
 }
 

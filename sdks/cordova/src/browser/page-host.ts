@@ -1,6 +1,9 @@
 import type { Clock } from '../core/clock.ts'
+import { NATIVE } from '../core/connection.ts'
 import type { Host } from '../core/host.ts'
 import type { Exec } from '../core/native-bridge.ts'
+import { uuidOf } from '../core/uuid.ts'
+import { guardText } from './guard.ts'
 import { pageEngine } from './page-engine.ts'
 import { watchRoutes } from './routes.ts'
 import type { WebEngine } from './web-engine.ts'
@@ -26,17 +29,19 @@ export function pageHost(): Host {
       return platform()
     },
     get onDeviceReady() {
-      return 'cordova' in globalThis
+      // Where a native part has answered once, cordova.js comes; a bundler may load the app before it.
+      return 'cordova' in globalThis || guard() === NATIVE
         ? (ready: () => void) => document.addEventListener('deviceready', ready, false)
         : undefined
     },
     // On the browser platform the engine is the page's own.
     exec: () => (platform() === 'browser' ? undefined : cordova().exec),
     webBridge: () => {
-      engine = engine || pageEngine(pageClock, cordova().platformVersion)
+      engine = engine || pageEngine(pageClock, nextId, cordova().platformVersion)
       return engine
     },
-    randomBytes: (count) => crypto.getRandomValues(new Uint8Array(count)),
+    nextId,
+    guard,
     print,
     page: () => ({
       language: navigator.language,
@@ -46,6 +51,17 @@ export function pageHost(): Host {
     watchRoutes,
   }
 }
+
+function guard(text?: string): string | null {
+  try {
+    return guardText(text)
+  } catch {
+    // Some browsers throw when storage is switched off.
+    return null
+  }
+}
+
+const nextId = () => uuidOf(crypto.getRandomValues(new Uint8Array(16)))
 
 const pageClock: Clock = {
   now: () => Date.now(),

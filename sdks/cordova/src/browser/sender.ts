@@ -2,6 +2,7 @@ import type { DrainOutcome, EngineSettings } from '../core/bridge.ts'
 import type { Clock } from '../core/clock.ts'
 import { DEBUG, ERROR, VERBOSE } from '../core/log.ts'
 import { parsedObject } from '../core/parsed-json.ts'
+import { utf8 } from '../core/utf8.ts'
 import { type Attempt, batchBytes, batchText, ENVELOPE_BYTES, MAX_BODY_BYTES, PER_EVENT_BYTES } from './batch.ts'
 import type { Diagnostics } from './diagnostics.ts'
 import type { StoredRow } from './event-database.ts'
@@ -136,7 +137,7 @@ export function newSender(
     { id, body }: StoredRow,
     { httpStatus: status, answerText = '' }: Answer,
   ): Promise<End | undefined> => {
-    const values = refusalsAfter(store.value('refusals'), clock.now())
+    const values = refusalsAfter(store.kept('refusals'), clock.now())
     if (!values) {
       diagnostics.failed('RETRY_LATER', `status ${status}`)
       return wait.longest()
@@ -149,7 +150,7 @@ export function newSender(
   /** One batch; a second time, plain, to a server that seems not to understand gzip. */
   const request = async (rows: readonly StoredRow[]): Promise<Answer | undefined> => {
     const { dataPlaneUrl, gzip: mayCompress } = settings()
-    const { address, until } = parsedObject(store.value('plain'))
+    const { address, until } = parsedObject(store.kept('plain'))
     const isPlain = address === dataPlaneUrl && until > clock.now()
     const bytes = batchBytes(rows)
     const text = () => batchText(rows, attempts.begins(rows.map((row) => row.id)), clock.now())
@@ -190,7 +191,7 @@ export function newSender(
       Authorization: authorization(writeKey),
       'Content-Type': 'application/json',
     }
-    const anonymousId = store.value('anonymousId')
+    const anonymousId = store.kept('anonymousId')
     if (anonymousId !== undefined) headers['AnonymousId'] = base64(anonymousId)
     if (typeof body !== 'string') headers['Content-Encoding'] = 'gzip'
     return http.send(`${settings().dataPlaneUrl}/v1/batch`, headers, reads, body, bytes)
@@ -214,7 +215,7 @@ export function newSender(
         if (end) return { ...end, sent }
         if (rows.length) continue
         const [aside] = setAside.values()
-        return { outcome: (store.count() > 0 && aside) || 'EMPTY', sent }
+        return { outcome: (store.rowCount() > 0 && aside) || 'EMPTY', sent }
       }
     },
   }
@@ -225,7 +226,7 @@ export function authorization(writeKey: string): string {
 }
 
 function base64(text: string): string {
-  return btoa(String.fromCharCode(...new TextEncoder().encode(text)))
+  return btoa(String.fromCharCode(...utf8(text)))
 }
 
 function isAccepted(answer: Answer | undefined): boolean {

@@ -15,7 +15,7 @@ import { newDiagnostics } from './diagnostics.ts'
 import type { StoredRow } from './event-database.ts'
 import { inTurn, newEventStore, type OpenDatabase } from './event-store.ts'
 import { newExitCopy } from './exit-copy.ts'
-import { type GuardStorage, newGuard } from './guard.ts'
+import { type GuardText, newGuard } from './guard.ts'
 import { type Fetch, newHttp } from './http.ts'
 import { judged, retryAfterMs } from './judge.ts'
 import { type End, newSender, type SenderPage } from './sender.ts'
@@ -25,7 +25,7 @@ import { newWait } from './wait.ts'
 /** What the engine is given of the page. */
 export interface WebEngineOptions extends SenderPage {
   readonly openDatabase: OpenDatabase
-  readonly guardStorage: () => GuardStorage
+  readonly guardText: GuardText
   readonly fetch: Fetch
   readonly random: () => number
   readonly nextId: () => string
@@ -52,7 +52,6 @@ export interface Tabs {
   onTold(hear: (told: Told) => void): void
 }
 
-const KEPT_BY_PURGE = ['tracking', 'marker', 'source', 'trimmed', 'refused', 'purged']
 const LOCK_WAIT_MS = 30_000
 const START_MS = 1_000
 
@@ -73,7 +72,7 @@ export interface WebEngine extends Bridge {
 
 /** IndexedDB, fetch, page signals. @see BRIDGE.md */
 export function webEngine(options: WebEngineOptions): WebEngine {
-  const { openDatabase, guardStorage, fetch, clock, random, nextId, locks, tabs } = options
+  const { openDatabase, guardText, fetch, clock, random, nextId, locks, tabs } = options
   const { context, isForeground, platformVersion } = options
   let settings: EngineSettings | undefined
   let tracking: Tracking = 'enabled'
@@ -90,7 +89,7 @@ export function webEngine(options: WebEngineOptions): WebEngine {
     exit.forget(ids)
     if (tabs) tabs.tell(inDatabase)
   })
-  const guard = newGuard(guardStorage, () => diagnostics.storageFailed('STORAGE_IO', 'localStorage'))
+  const guard = newGuard(guardText, () => diagnostics.storageFailed('STORAGE_IO', 'localStorage'))
   const http = newHttp(fetch, clock)
   const wait = newWait(clock, random)
   const drains = inTurn()
@@ -98,7 +97,7 @@ export function webEngine(options: WebEngineOptions): WebEngine {
   /** Why nothing may be sent, if so. */
   const barred = (): DrainOutcome | undefined => {
     if (tracking !== 'enabled') return tracking === 'disabled' ? 'OPTED_OUT' : 'AWAITING_CONSENT'
-    if (parsedObject(store.value('source'))['enabled'] === false) return 'SOURCE_DISABLED'
+    if (parsedObject(store.kept('source'))['enabled'] === false) return 'SOURCE_DISABLED'
     return settings!.dataPlaneUrl ? sender.stoppedFor() : 'NO_DATA_PLANE_URL'
   }
 
@@ -107,7 +106,7 @@ export function webEngine(options: WebEngineOptions): WebEngine {
 
   /** What values mean for sending. */
   const follow = ({ tracking: now, source }: StateChanges) => {
-    if (now === 'enabled' || now === 'disabled') tracking = now
+    if (now) tracking = now as Tracking
     if (now === 'disabled') {
       tail = null
       http.abort()
@@ -132,12 +131,12 @@ export function webEngine(options: WebEngineOptions): WebEngine {
   }
 
   const drainNow = async (force: boolean): Promise<Drained> => {
-    const outcome = barred() || (store.count() || locks ? undefined : 'EMPTY')
+    const outcome = barred() || (store.rowCount() || locks ? undefined : 'EMPTY')
     const early: End | undefined = outcome ? { outcome } : wait.left(force)
     const end: End & { sent?: number } = early || (await underLock(force))
     await store.recount()
     await exit.refill(store.visit)
-    const remaining = tracking === 'awaiting-consent' ? 0 : store.count()
+    const remaining = tracking === 'awaiting-consent' ? 0 : store.rowCount()
     return { sent: 0, remaining, report: store.report(), ...end }
   }
 
@@ -191,7 +190,7 @@ export function webEngine(options: WebEngineOptions): WebEngine {
     tabs.onTold((told) => {
       if (told === 'purged') {
         exit.clear()
-        return void store.purge()
+        return void store.purge(false)
       }
       if (Array.isArray(told)) return exit.forget(told)
       store.adopt(told)
@@ -212,12 +211,12 @@ export function webEngine(options: WebEngineOptions): WebEngine {
       await store.recount()
       settings = given
       const { tracking: guarded, anonymousId, marker } = guard.read()
-      const known = [guarded, store.value('tracking')]
+      const known = [guarded, store.kept('tracking')]
       const isAllowed = known.includes('enabled') || !given.requireConsent
       tracking = known.includes('disabled') ? 'disabled' : isAllowed ? 'enabled' : 'awaiting-consent'
       const isReadable = tracking !== 'awaiting-consent'
       // An anonymousId that was lost with the database.
-      if (isReadable && anonymousId !== undefined && store.value('anonymousId') === undefined) {
+      if (isReadable && anonymousId !== undefined && store.kept('anonymousId') === undefined) {
         await store.commit([], { anonymousId })
       }
       if (!locks && !foundUpTo) {
@@ -233,7 +232,7 @@ export function webEngine(options: WebEngineOptions): WebEngine {
         state: isReadable ? store.state() : undefined,
         launch: { foreground: isForeground(), marker: parsedObject(marker, null) },
         context: context(),
-        queued: isReadable ? store.count() : 0,
+        queued: isReadable ? store.rowCount() : 0,
         report,
       }
     },
@@ -244,7 +243,7 @@ export function webEngine(options: WebEngineOptions): WebEngine {
         state,
       )
       started()
-      return { queued: store.count(), inMemory, report: store.report() }
+      return { queued: store.rowCount(), inMemory, report: store.report() }
     },
 
     async state(values) {
@@ -262,17 +261,10 @@ export function webEngine(options: WebEngineOptions): WebEngine {
 
     drain: (how) => drains(() => drainNow(how.force)),
 
-    async purge(what) {
+    async purge() {
       await store.load()
-      const changes: Record<string, null> = {}
-      if (what === 'all') {
-        for (const key of [...Object.keys(store.state()), 'anonymousId']) {
-          if (!KEPT_BY_PURGE.includes(key)) changes[key] = null
-        }
-      }
       exit.clear()
-      share(changes)
-      await store.purge(changes)
+      await store.purge(true)
       // Afterwards: what another tab wrote until then is gone as well.
       if (tabs) tabs.tell('purged')
       return null

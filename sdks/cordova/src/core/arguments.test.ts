@@ -184,7 +184,28 @@ test('__proto__ from JSON.parse is data and changes no prototype', async () => {
   expect(({} as Record<string, unknown>)['polluted']).toBeUndefined()
 })
 
-test('a lone surrogate is sent as its escape', async () => {
+test('half a surrogate pair in a name, id or token becomes U+FFFD, so that every platform stores the same text', async () => {
+  const half = 'a\ud800b'
+  const whole = 'a\ufffdb'
+  await app.client.putAnonymousId(half)
+  await app.client.putDeviceToken(new String(half))
+  await app.client.putAdvertisingId(half)
+  await app.client.identify(half)
+  expect(await app.last()).toMatchObject({
+    anonymousId: whole,
+    userId: whole,
+    context: { device: { token: whole, advertisingId: whole } },
+  })
+  expect(await app.device.values()).toMatchObject({ anonymousId: whole, userId: whole, deviceToken: whole })
+  await app.client.group(half)
+  expect(await app.last()).toMatchObject({ groupId: whole })
+  await app.client.track(half)
+  expect(await app.last()).toMatchObject({ event: whole })
+  await app.client.alias('\ud83d\ude00\udc00')
+  expect(await app.last()).toMatchObject({ userId: '\ud83d\ude00\ufffd', previousId: whole })
+})
+
+test('a lone surrogate in a property is sent as its escape', async () => {
   await app.client.track('A', { text: 'x\ud800' })
   let body = ''
   await app.device.bridge.visit((row) => {

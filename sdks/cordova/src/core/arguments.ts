@@ -26,9 +26,9 @@ export function requiredText(given: unknown, corrected: Corrected): string | und
  *
  * The second counts as options when there is no third, and it holds nothing but `integrations` and `externalIds`, each an object.
  */
-export function dataAndOptions(second: unknown, third: unknown): { payload: unknown; callOptions: unknown } {
+export function dataAndOptions(second: unknown, third: unknown): { payload?: unknown; callOptions: unknown } {
   return third === undefined && looksLikeOptions(second)
-    ? { payload: undefined, callOptions: second }
+    ? { callOptions: second }
     : { payload: second, callOptions: third }
 }
 

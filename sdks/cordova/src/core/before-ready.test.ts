@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { MemoryDevice } from '../testing/memory-device.ts'
 import { TestApp } from '../testing/test-app.ts'
+import type { Exec } from './native-bridge.ts'
 
 let app: TestApp
 beforeEach(async () => {
@@ -197,4 +199,102 @@ test('a native part that says nothing for 3 s, or is missing, gives way to the w
   expect(isOpenAsked).toBe(true)
   expect((await slow.client.getStatus()).state).toBe('initializing')
   expect(slow.calls).toEqual([])
+})
+
+/** An app whose native part has an engine and files of its own. It says nothing while it is silent, as on a slow phone. */
+async function phone(platform: 'android' | 'ios') {
+  const native = new MemoryDevice()
+  const part = { isSilent: false }
+  const exec: Exec = (success, error, _service, action, args) => {
+    if (part.isSilent) return
+    if (action === 'listen') return native.bridge.listen(success)
+    const engine = native.bridge as unknown as Record<string, (argument: unknown) => Promise<unknown>>
+    void engine[action]!(args[0]).then(success, error)
+  }
+  const app = await TestApp.open({ platform, exec: () => exec })
+  /** The process ends and begins again. */
+  const restart = async (isSilent: boolean) => {
+    await native.kill()
+    await app.restart()
+    part.isSilent = isSilent
+  }
+  return { app, native, restart }
+}
+
+/** The time that a page waits, once what it does first is done. */
+async function pass(app: TestApp, ms: number): Promise<void> {
+  await new Promise((resolve) => setImmediate(resolve))
+  app.device.clock.advance(ms)
+  await new Promise((resolve) => setImmediate(resolve))
+}
+
+test.each(['android', 'ios'] as const)(
+  'the page of an app on %s never sends past an opt-out of its native part',
+  async (platform) => {
+    const { app, native, restart } = await phone(platform)
+    await using _app = app
+    await using _native = native
+    await app.ready()
+    await app.client.optOut(true)
+    await restart(true)
+    const initialized = app.ready()
+    await pass(app, 29_000)
+    expect((await app.client.getStatus()).state).toBe('initializing')
+    app.device.clock.advance(1_000)
+    await expect(initialized).rejects.toMatchObject({ code: 'DEVICE_NOT_READY' })
+    expect(app.calls).toEqual([])
+    await restart(false)
+    expect(await app.ready()).toMatchObject({ tracking: 'disabled' })
+    expect(await app.client.track('A')).toEqual({ status: 'dropped', reason: 'OPTED_OUT' })
+  },
+)
+
+test('a native part that is missing after an update does not let the page send past an opt-out', async () => {
+  const { app, native } = await phone('android')
+  await using _app = app
+  await using _native = native
+  await app.ready()
+  await app.client.optOut(true)
+  await using update = await TestApp.open({
+    guard: (text) => app.device.pageGuard(text),
+    exec: () => (_success, error) => error('Class not found'),
+  })
+  await expect(update.ready()).rejects.toMatchObject({ code: 'DEVICE_NOT_READY' })
+})
+
+test('an opt-out that the page kept while its native part was late reaches it at the next start, with the anonymousId', async () => {
+  const { app, native, restart } = await phone('ios')
+  await using _app = app
+  await using _native = native
+  await restart(true)
+  const initialized = app.ready()
+  await pass(app, 3_000)
+  expect(await initialized).toMatchObject({ warnings: expect.arrayContaining(['NATIVE_BRIDGE_MISSING']) })
+  await app.client.track('A')
+  const { anonymousId } = await app.last()
+  await app.client.optOut(true)
+  await restart(false)
+  expect(await app.ready()).toMatchObject({ tracking: 'disabled', storage: 'memory' })
+  expect(await native.values()).toMatchObject({ tracking: 'disabled', anonymousId })
+})
+
+test('reset and put… during an initialize that finds tracking disabled are not forgotten', async () => {
+  await app.ready()
+  await app.client.identify('u-1')
+  await app.client.optOut(true)
+  await app.restart()
+  const engine = app.device.bridge
+  const { state } = engine
+  let called: Promise<unknown> | undefined
+  engine.state = async (changes) => {
+    const answer = await state.call(engine, changes)
+    called ??= Promise.all([app.client.reset(), app.client.putDeviceToken('t-1')])
+    return answer
+  }
+  expect(await app.ready()).toMatchObject({ tracking: 'disabled' })
+  await called
+  expect((await app.device.values())['userId']).toBeUndefined()
+  await app.client.optOut(false)
+  await app.client.track('A')
+  expect(await app.last()).toMatchObject({ context: { device: { token: 't-1' } } })
 })

@@ -64,9 +64,9 @@ export function newClient(host: Host) {
   // ── initialize ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
   const start = async (given: Configuration, options: CallOptions): Promise<InitResult> => {
-    const { warnings, hasFactories, app } = given
+    const { warnings, factories, app } = given
     configuration = given
-    if (hasFactories) log(DEBUG, 'factories are not used')
+    if (factories) log(DEBUG, 'factories are not used')
     const { isNativeMissing, bridge: chosenBridge } = await connected()
     bridge = chosenBridge
     const told = isNativeMissing ? [...warnings, 'NATIVE_BRIDGE_MISSING'] : [...warnings]
@@ -87,8 +87,9 @@ export function newClient(host: Host) {
     if (tracking === 'enabled') await goLive()
     else await stayQuiet(chosen === 'disabled')
     state = 'ready'
-    // Between the end of goLive and here calls are still deferred.
+    // Between the last steps of goLive or stayQuiet and here calls are still deferred.
     if (isLive()) recordAll()
+    else if (allowed() === 'disabled') holdAll()
     const late = choice
     choice = undefined
     if (late) await set(late, true)
@@ -113,7 +114,7 @@ export function newClient(host: Host) {
       if (!isLoaded) load(await bridge.open(engineSettings(configuration)))
       deferred.addAfterLeading([...heldPuts.values()])
       heldPuts.clear()
-      for (const call of deferred.takeLeading()) send(outbox.add(recorder.apply(call as StateCall, true)))
+      for (const call of deferred.takeLeading()) send(outbox.add(recorder.applied(call as StateCall, true)))
       send(outbox.add(recorder.begin()))
       if (configuration.autoCollectAdvertId) await collectAdvertId()
       if (lifecycle.isCold()) deferred.addAfterLeading(becomeReady())
@@ -131,12 +132,17 @@ export function newClient(host: Host) {
     const events = becomeReady()
     if (tracking === 'awaiting-consent') return deferred.addAfterLeading(events)
     deferred.discardEvents()
-    for (const call of deferred.takeAll() as StateCall[]) {
-      if (isPut(call)) heldPuts.set(call.kind, call)
-      else send(outbox.add(recorder.apply(call, false)))
-    }
+    holdAll()
     await bridge.state({ marker: lifecycle.marker })
     if (isPurgeDue) await purge()
+  }
+
+  /** While disabled there are no events: reset takes effect, and what was put waits. */
+  const holdAll = () => {
+    for (const call of deferred.takeAll() as StateCall[]) {
+      if (isPut(call)) heldPuts.set(call.kind, call)
+      else send(outbox.add(recorder.applied(call, false)))
+    }
   }
 
   const beginWork = () => {
@@ -236,7 +242,7 @@ export function newClient(host: Host) {
   }
 
   const applyState = async (call: StateCall): Promise<CallResult> => {
-    const changes = recorder.apply(call, tracking === 'enabled')
+    const changes = recorder.applied(call, tracking === 'enabled')
     tail.renew()
     return { status: await outbox.add(changes) }
   }
@@ -283,7 +289,7 @@ export function newClient(host: Host) {
     if (t === 'drained') outbox.heard(signal)
     if (t === 'changed' && state === 'ready') {
       const { tracking: now } = signal.state
-      if ((now === 'enabled' || now === 'disabled') && now !== tracking) send(set(now, false))
+      if (now && now !== tracking) send(set(now as 'enabled', false))
       if (isLoaded) recorder.adopt(signal.state)
     }
   }
@@ -317,10 +323,10 @@ export function newClient(host: Host) {
     event,
 
     /** The engine has refused to take a call. */
-    notRecorded(error: unknown): CallResult {
+    notRecorded(error: unknown): CallResult | Promise<CallResult> {
       diagnostics.fault(error)
       const { code } = error as { code?: unknown }
-      return code === 'QUEUE_FULL' ? { status: 'dropped', reason: code } : { status: 'dropped' }
+      return code === 'QUEUE_FULL' ? dropped(code) : { status: 'dropped' }
     },
 
     /** @throws ServiceClientError as a rejection; one that nobody looks at raises nothing. */
@@ -343,7 +349,7 @@ export function newClient(host: Host) {
       }
       const mine: { key: unknown; result?: Promise<InitResult> } = { key: writeKey }
       if (initialization?.result && initialization.key === writeKey) {
-        log(WARN, 'initialize again')
+        log(WARN, 'ALREADY_INITIALIZED')
         return initialization.result
       }
       const result = begin().catch((error: unknown) => {

@@ -23,7 +23,7 @@ test('without anything given the defaults hold', () => {
     requireConsent: false,
     optOutQueue: 'keep',
     collectDeviceId: false,
-    hasFactories: false,
+    factories: undefined,
     warnings: [],
   })
 })

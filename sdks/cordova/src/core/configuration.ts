@@ -32,7 +32,8 @@ export interface Configuration {
   readonly collectDeviceId: boolean
   readonly app?: AppFacts | undefined
   readonly screenNameOf?: ((path: string) => unknown) | undefined
-  readonly hasFactories: boolean
+  /** There are some. */
+  readonly factories?: boolean
   readonly warnings: readonly string[]
 }
 
@@ -52,10 +53,11 @@ const whole =
   (least: number, most: number): Read =>
   (value, adjusted) => {
     const number = typeof value === 'string' && value.trim() ? +value : value
-    if (typeof number !== 'number' || Number.isNaN(number)) return undefined
+    if (typeof number !== 'number') return undefined
     const clamped = Math.min(most, Math.max(least, Math.floor(number)))
     if (clamped !== value) adjusted()
-    return clamped
+    // Not so of NaN.
+    return clamped >= least ? clamped : undefined
   }
 
 const truth: Read = (value) =>
@@ -119,7 +121,7 @@ const OPTIONS: Readonly<Record<string, readonly [standard: unknown, read: Read]>
   collectDeviceId: [false, truth],
   app: [undefined, appFacts],
   screenNameOf: [undefined, (value) => (typeof value === 'function' ? value : undefined)],
-  factories: [undefined, (value) => value],
+  factories: [undefined, (value) => Array.isArray(value) && value.length > 0],
 }
 
 const NAME_OF = new Map(Object.keys(OPTIONS).map((name) => [name.toLowerCase(), name]))
@@ -146,12 +148,7 @@ export function readConfiguration(writeKey: string, given: unknown): Configurati
   }
   const configuration = options as unknown as Configuration
   if (!configuration.dataPlaneUrl) warn('NO_DATA_PLANE_URL')
-  const { factories } = options
-  return {
-    ...configuration,
-    controlPlaneUrl: configuration.controlPlaneUrl || configuration.dataPlaneUrl,
-    hasFactories: Array.isArray(factories) && factories.length > 0,
-  }
+  return { ...configuration, controlPlaneUrl: configuration.controlPlaneUrl || configuration.dataPlaneUrl }
 }
 
 /** @throws ServiceClientError INVALID_WRITE_KEY */
@@ -159,7 +156,7 @@ export function readWriteKey(given: unknown): string {
   const text = unboxed(given)
   const key = typeof text === 'string' ? text.trim() : ''
   if (!key || /[:\0-\x1f\x7f]/.test(key)) {
-    throw new ServiceClientError('INVALID_WRITE_KEY', 'the first argument')
+    throw new ServiceClientError('INVALID_WRITE_KEY', 'writeKey')
   }
   return key
 }

@@ -1,6 +1,8 @@
+import type { Corrected } from './arguments.ts'
 import type { ContextFacts } from './bridge.ts'
 import type { AppFacts } from './configuration.ts'
-import { contextTraits, externalIdList, type Identity, merge } from './identity.ts'
+import { contextTraits, externalIdText, type Identity, mergeIds } from './identity.ts'
+import { MAX_CARRIED_BYTES, utf8Length } from './utf8.ts'
 import { LIBRARY_NAME, SDK_VERSION } from './version.ts'
 
 /** What the WebView or the page tells of itself. */
@@ -34,19 +36,27 @@ export interface SessionMembers {
  * The text of `context`. Its parts are cached and only made anew when what they show has changed: a call may not cost
  * more than 0.1 ms.
  *
+ * @param warn is told which ids of an event were left out.
  * @see contracts/cordova-sdk.md §9
  */
-export function newContext() {
+export function newContext(warn: Corrected) {
   let known: Known = {}
   let fixed = ''
   let identity: Identity | undefined
   let traits = ''
   let externalId = ''
 
-  const fixedMembers = (token: string | undefined): object => {
+  const fixedMembers = (token = ''): object => {
     const { facts = {}, page = {}, advertising = {}, app } = known
     const { id, enabled, att } = advertising
-    const added = { token: token || undefined, advertisingId: id, adTrackingEnabled: enabled, attTrackingStatus: att }
+    // An earlier version stored longer ones.
+    const isCarried = token && utf8Length(token) <= MAX_CARRIED_BYTES
+    const added = {
+      token: isCarried ? token : undefined,
+      advertisingId: id,
+      adTrackingEnabled: enabled,
+      attTrackingStatus: att,
+    }
     const device = { ...(facts['device'] as object), ...added }
     const members: Record<string, unknown> = {
       ...facts,
@@ -76,14 +86,9 @@ export function newContext() {
         externalId = externalIdText(who.externalIds)
       }
       fixed = fixed || JSON.stringify(fixedMembers(who.deviceToken)).slice(1, -1)
-      const ids = ownIds ? externalIdText(merge(who.externalIds, ownIds)) : externalId
+      const ids = ownIds ? externalIdText(mergeIds(who.externalIds, ownIds, warn)) : externalId
       const sessionText = session ? `,${JSON.stringify(session).slice(1, -1)}` : ''
       return `{${fixed}${ids}${sessionText},"traits":${traits}}`
     },
   }
-}
-
-function externalIdText(ids: Identity['externalIds']): string {
-  const list = externalIdList(ids)
-  return list.length ? `,"externalId":${JSON.stringify(list)}` : ''
 }

@@ -52,13 +52,12 @@ export function newDiagnostics({ clock, print }: Host) {
     heard(latest: Report) {
       const before = report || latest
       report = latest
-      const { lastError: error } = latest
-      if (error && (before === latest || !before.lastError || before.lastError.at <= error.at)) lastError = error
+      lastError = latest.lastError || lastError
       const { trimmed } = latest.dropped
       const now = clock.monotonic()
       if (trimmed > before.dropped.trimmed && now >= trimWarningFrom) {
         trimWarningFrom = now + TRIM_WARNING_MS
-        log(WARN, `${trimmed} events were deleted since install`)
+        log(WARN, `the ${trimmed} oldest events were deleted`)
       }
     },
 
@@ -85,5 +84,5 @@ export function newDiagnostics({ clock, print }: Host) {
 /** Of an Error or a fault of the bridge. */
 export function textOfError(error: unknown): string {
   const { code, detail, message } = (error || {}) as { code?: unknown; detail?: unknown; message?: unknown }
-  return message === undefined ? `${String(code)}: ${String(detail)}` : String(message)
+  return message === undefined ? `${code}: ${detail}` : String(message)
 }

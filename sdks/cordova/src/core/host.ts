@@ -7,14 +7,16 @@ import type { Exec } from './native-bridge.ts'
 export interface Host {
   readonly clock: Clock
   readonly platform: 'android' | 'ios' | 'browser'
-  /** Absent without cordova.js; calls back once the device is ready, at once if it is. */
+  /** Absent without cordova.js, unless that is only late; calls back once the device is ready, at once if it is. */
   readonly onDeviceReady?: ((ready: () => void) => void) | undefined
   /** `cordova.exec`, once the device is ready. */
   exec(): Exec | undefined
   /** The engine of the page itself: in a browser without cordova.js, and where the native part is missing. */
   readonly webBridge: () => Bridge
-  /** From a secure generator. */
-  randomBytes(count: number): Uint8Array
+  /** A UUIDv4 from a secure generator. */
+  readonly nextId: () => string
+  /** What the page's guard holds (browser/guard.ts), once this text is put there, if one is given. null where that is forbidden. */
+  guard(text?: string): string | null
   print(level: number, line: string): void
   page(): PageFacts
   /** Calls back with the route there is now, and with each one that the app changes to. */

@@ -166,6 +166,35 @@ test('a token or advertisement id of more than 4,096 bytes is refused, and event
   expect(await app.client.putDeviceToken('x'.repeat(4_096))).toEqual({ status: 'stored' })
 })
 
+test('external ids that are too many or too long are ignored, and those of before stay', async () => {
+  const many = Object.fromEntries(Array.from({ length: 200 }, (_, at) => [`type-${at}`, at]))
+  await app.ready({ logLevel: 'WARN' }, { externalIds: { crm: 7 } })
+  app.printed.length = 0
+  for (const externalIds of [{ long: 'x'.repeat(4_096) }, { ['ä'.repeat(2_048)]: 1 }, many]) {
+    for (const call of [app.client.identify('u-1', {}, { externalIds }), app.client.track('A', {}, { externalIds })]) {
+      expect(await call).toMatchObject({ status: 'stored' })
+      expect((await app.last()).context.externalId).toEqual([{ type: 'crm', id: 7 }])
+    }
+  }
+  expect(app.warnings()).toEqual(Array(6).fill('[ServiceClient] externalIds was ignored'))
+  for (let at = 0; at < 200; at++) await app.client.identify('u-1', {}, { externalIds: { [`type-${at}`]: at } })
+  expect(JSON.stringify((await app.last()).context.externalId).length).toBeLessThanOrEqual(4_096)
+  await app.client.identify('u-2', {}, { externalIds: many })
+  expect((await app.last()).context.externalId).toBeUndefined()
+})
+
+test('a longer token, and longer external ids, of an earlier version are in no event, and can be erased', async () => {
+  const externalIds = JSON.stringify({ long: 'x'.repeat(20_000) })
+  await app.device.bridge.state({ deviceToken: 't'.repeat(20_000), externalIds })
+  await app.ready()
+  expect(await app.client.track('A')).toMatchObject({ status: 'stored' })
+  const { context } = await app.last()
+  expect([context.device, context.externalId]).toEqual([undefined, undefined])
+  await app.client.reset(true)
+  expect(await app.device.values()).not.toMatchObject({ deviceToken: expect.anything() })
+  expect(await app.device.values()).not.toMatchObject({ externalIds: expect.anything() })
+})
+
 test('events that are queued are not rewritten', async () => {
   await app.ready()
   await app.client.track('A')

@@ -1,8 +1,9 @@
-import type { ExternalIds } from './arguments.ts'
+import type { Corrected, ExternalIds } from './arguments.ts'
 import type { State, StateChanges } from './bridge.ts'
 import type { EventCall } from './call.ts'
 import { parsedObject } from './parsed-json.ts'
 import type { Json, JsonObject } from './plain-json.ts'
+import { MAX_CARRIED_BYTES, utf8Length } from './utf8.ts'
 
 /** Who the events are of. @see contracts/cordova-sdk.md §7 */
 export interface Identity {
@@ -20,17 +21,20 @@ export function changed(identity: Identity, members: Partial<Identity>): Identit
   return { ...identity, ...members }
 }
 
-/** The identity after an event call; the event itself already carries it. */
-export function identityAfter(before: Identity, { kind, name: userId, payload, callOptions }: EventCall): Identity {
+/** The identity after an event call; the event itself already carries it. @param warn is told what is left out. */
+export function identityAfter(
+  before: Identity,
+  { kind, name: userId, payload, callOptions }: EventCall,
+  warn: Corrected,
+): Identity {
   if (kind === 'alias') return changed(before, { userId })
   if (kind !== 'identify') return before
-  const given = callOptions.externalIds || {}
   const isSame = before.userId === userId
-  if (before.userId !== undefined && !isSame) return changed(before, { userId, traits: payload, externalIds: given })
-  const traits = merge(before.traits, payload)
+  const { traits: known, externalIds } = isSame || before.userId === undefined ? before : NOBODY
+  const traits = merge(known, payload)
   // A null removes a trait of a user who is known.
   if (isSame) for (const key of Object.keys(payload)) if (payload[key] === null) delete traits[key]
-  return changed(before, { userId, traits, externalIds: merge(before.externalIds, given) })
+  return changed(before, { userId, traits, externalIds: mergeIds(externalIds, callOptions.externalIds, warn) })
 }
 
 /** `traits` of the context: the stored ones and the ids; a trait `id` of the host stays. */
@@ -41,11 +45,21 @@ export function contextTraits({ traits, anonymousId, userId }: Identity): JsonOb
   )
 }
 
-/** As `context.externalId` carries them, sorted by type. */
-export function externalIdList(ids: ExternalIds): readonly JsonObject[] {
-  return Object.keys(ids)
+/** A member of `context`, sorted by type; empty without ids, and when they are too long for every event to carry them. */
+export function externalIdText(ids: ExternalIds): string {
+  const list = Object.keys(ids)
     .sort()
     .map((type) => ({ type, id: ids[type]! }))
+  const text = JSON.stringify(list)
+  return list.length && utf8Length(text) <= MAX_CARRIED_BYTES ? `,"externalId":${text}` : ''
+}
+
+/** The ids of a call over those there are. If all together are too long, those of the call are left out. */
+export function mergeIds(base: ExternalIds, over: ExternalIds | undefined, warn: Corrected): ExternalIds {
+  const all = merge(base, over || {})
+  if (!over || externalIdText(all)) return all
+  warn('externalIds was ignored')
+  return base
 }
 
 export function identityFrom({ anonymousId = '', userId, deviceToken, traits, externalIds }: State): Identity {

@@ -42,10 +42,9 @@ export function serviceClient(host: Host): ServiceClientMethods {
   /** Whatever an argument does when it is looked at stays here. @param call answers undefined to unusable arguments. */
   const guarded = async (method: string, call: () => Promise<CallResult> | undefined): Promise<CallResult> => {
     try {
-      const result = call()
-      if (result) return result.catch(client.notRecorded)
+      return call()!.catch(client.notRecorded)
     } catch {
-      return invalid(method)
+      // As without a result.
     }
     return invalid(method)
   }
@@ -57,7 +56,8 @@ export function serviceClient(host: Host): ServiceClientMethods {
         const at = host.clock.now()
         const tell = corrected(kind)
         const name = requiredText(first, tell)
-        const given = kind === 'alias' ? { payload: undefined, callOptions: second } : dataAndOptions(second, third)
+        const given: { payload?: unknown; callOptions: unknown } =
+          kind === 'alias' ? { callOptions: second } : dataAndOptions(second, third)
         if (!name) return undefined
         return client.event({
           kind,

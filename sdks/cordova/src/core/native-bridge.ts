@@ -1,4 +1,4 @@
-import type { Bridge, Signal } from './bridge.ts'
+import type { Bridge } from './bridge.ts'
 
 /** `cordova.exec`. */
 export type Exec = (
@@ -11,18 +11,14 @@ export type Exec = (
 
 const SERVICE = 'ServiceClient'
 
-/** All but `listen`. */
-export const ACTIONS = ['open', 'push', 'state', 'tail', 'drain', 'purge', 'config', 'advertId'] as const
-
-/** The engine behind `cordova.exec`. @see BRIDGE.md */
+/** The engine behind `cordova.exec`: each method is the action of its name. @see BRIDGE.md */
 export function execBridge(exec: Exec): Bridge {
-  const bridge = {
-    listen: (hear: (signal: Signal) => void, failed: (fault: unknown) => void) =>
-      exec((signal) => hear(signal as Signal), failed, SERVICE, 'listen', []),
-  } as Record<string, unknown>
-  for (const action of ACTIONS) {
-    bridge[action] = (...args: readonly unknown[]) =>
-      new Promise((resolve, reject) => exec(resolve, reject, SERVICE, action, args))
+  const methods: ProxyHandler<Bridge> = {
+    get: (_bridge, action: string) =>
+      action === 'listen'
+        ? (hear: (signal: unknown) => void, failed: (fault: unknown) => void) => exec(hear, failed, SERVICE, action, [])
+        : (...args: readonly unknown[]) =>
+            new Promise((resolve, reject) => exec(resolve, reject, SERVICE, action, args)),
   }
-  return bridge as unknown as Bridge
+  return new Proxy({} as Bridge, methods)
 }

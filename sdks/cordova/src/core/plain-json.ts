@@ -20,9 +20,13 @@ export function plainObject(value: object, corrected: (what: string) => void): J
   return isMembers(copy) ? copy : {}
 }
 
-/** A String, Number or Boolean object as its value. */
+/**
+ * A String, Number or Boolean object as its value. Half of a surrogate pair becomes U+FFFD: it has no UTF-8, so phones would
+ * store another text, or none.
+ */
 export function unboxed(value: unknown): unknown {
-  return [String, Number, Boolean].some((kind) => value instanceof kind) ? Object(value).valueOf() : value
+  const inner = [String, Number, Boolean].some((kind) => value instanceof kind) ? (value as object).valueOf() : value
+  return typeof inner === 'string' ? inner.replace(/\p{Cs}/gu, '\ufffd') : inner
 }
 
 /** An object with members, such as a literal or an instance of a class of the app; no array, Map, Date … */

@@ -13,6 +13,7 @@ import {
   identityFrom,
   identityTexts,
   merge,
+  mergeIds,
   NOBODY,
 } from './identity.ts'
 import { BACKGROUNDED } from './lifecycle.ts'
@@ -20,7 +21,6 @@ import type { Json, JsonObject } from './plain-json.ts'
 import { type Session, sessionAt, sessionFrom } from './session.ts'
 import { applyChanges, picked } from './state-changes.ts'
 import { utf8Length } from './utf8.ts'
-import { uuidOf } from './uuid.ts'
 
 export interface Recorded {
   /** Absent when the event is too large. */
@@ -46,8 +46,8 @@ export function newRecorder(
   const channel = host.platform === 'browser' ? 'web' : 'mobile'
   /** 0: no session members. */
   const sessionTimeoutMs = autoSessionTracking ? sessionTimeout * 1000 : 0
-  const newId = () => uuidOf(host.randomBytes(16))
-  const context = newContext()
+  const { nextId } = host
+  const context = newContext(warn)
   let identity = NOBODY
   let session: Session | undefined
 
@@ -110,8 +110,8 @@ export function newRecorder(
     begin: (): StateChanges =>
       become(
         changed(identity, {
-          anonymousId: identity.anonymousId || newId(),
-          externalIds: merge(identity.externalIds, initial.externalIds || {}),
+          anonymousId: identity.anonymousId || nextId(),
+          externalIds: mergeIds(identity.externalIds, initial.externalIds, warn),
         }),
       ),
 
@@ -120,12 +120,12 @@ export function newRecorder(
      */
     record(call: EventCall): Recorded {
       const { at, name, origin, kind } = call
-      let after = identityAfter(identity, call)
+      let after = identityAfter(identity, call, warn)
       // Leaving the app is no activity.
       const isActive = sessionTimeoutMs && !(origin && name === BACKGROUNDED)
       const next = isActive ? sessionAt(session, at, sessionTimeoutMs) : session
       const isFirst = next !== undefined && (!session || next.id !== session.id)
-      const messageId = newId()
+      const messageId = nextId()
       const text = () => eventText(messageId, at, tailOf(call, after, sessionTimeoutMs ? next : undefined, isFirst))
       let body = text()
       if (spareBytes(body) < 0) {
@@ -134,7 +134,7 @@ export function newRecorder(
         after = changed(after, { traits: {} })
         const kept = smallestTraits(traits, spareBytes(text()))
         if (!kept) return { messageId, changes: forgetUser() }
-        warn('identify: large traits were removed')
+        warn('identify: traits were removed')
         after = changed(after, { traits: kept })
         body = text()
       }
@@ -146,9 +146,11 @@ export function newRecorder(
     },
 
     /** @param mayMakeIds false while disabled: reset(true) then erases and makes nothing. */
-    apply(call: StateCall, mayMakeIds: boolean): StateChanges {
+    applied(call: StateCall, mayMakeIds: boolean): StateChanges {
       if (call.kind === 'reset') {
-        const changes = call.renews ? become(changed(NOBODY, { anonymousId: mayMakeIds ? newId() : '' })) : forgetUser()
+        const changes = call.renews
+          ? become(changed(NOBODY, { anonymousId: mayMakeIds ? nextId() : '' }))
+          : forgetUser()
         if (session) {
           session = { ...session, isOver: true }
           changes['session'] = JSON.stringify(session)
@@ -177,9 +179,8 @@ export function newRecorder(
 function smallestTraits(traits: JsonObject, room: number): JsonObject | undefined {
   const sizeOf = (name: string) => utf8Length(JSON.stringify({ [name]: traits[name] }))
   const kept: Record<string, Json> = Object.create(null)
-  const names = Object.keys(traits).map((name) => ({ name, size: sizeOf(name) }))
-  for (const { name, size } of names.sort((one, other) => one.size - other.size)) {
-    room -= size
+  for (const name of Object.keys(traits).sort((one, other) => sizeOf(one) - sizeOf(other))) {
+    room -= sizeOf(name)
     if (room > 0) kept[name] = traits[name]!
   }
   return Object.keys(kept).length ? kept : undefined

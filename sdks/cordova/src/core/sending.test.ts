@@ -162,7 +162,10 @@ test('a disabled source drops calls at once and keeps stored events, also over a
   expect(await app.client.track('C')).toEqual({ status: 'dropped', reason: 'SOURCE_DISABLED' })
 })
 
-test('a source that was disabled does not stop the events of another write key, also offline', async () => {
+test.each([
+  ['write key', 'wk-2', '127.0.0.1'],
+  ['control plane', 'wk-1', 'localhost'],
+])('a source that was disabled does not stop the events of another %s, also offline', async (_name, writeKey, host) => {
   app.server.follow({ config: { status: 200, headers: { ETag: '"v1"' }, body: '{"source":{"enabled":false}}' } })
   await app.ready()
   await app.until(async () => (await app.client.getStatus()).config.source === 'network')
@@ -170,7 +173,8 @@ test('a source that was disabled does not stop the events of another write key, 
   app.server.follow({ config: { lost: true } })
   app.server.configRequests = []
   await app.client.track('A')
-  await app.client.initialize('wk-2', { dataPlaneUrl: app.server.url, trackLifecycleEvents: false })
+  const controlPlaneUrl = app.server.url.replace('127.0.0.1', host)
+  await app.client.initialize(writeKey, { dataPlaneUrl: app.server.url, controlPlaneUrl, trackLifecycleEvents: false })
   expect(await app.client.track('B')).toMatchObject({ status: 'stored' })
   expect((await app.client.getStatus()).config).toEqual({ source: 'none' })
   expect(await app.client.flush()).toMatchObject({ ok: true, sent: 2 })

@@ -6,8 +6,8 @@ import type { Status } from './results.ts'
 
 /** What is kept of the last good source configuration, as JSON under the state key `source`. */
 export interface SourceCopy {
-  /** It says nothing of the source of another key. */
-  readonly writeKey: string
+  /** Write key and control plane of the fetch: it says nothing of another source. */
+  readonly of: string
   readonly enabled: boolean
   readonly etag?: string | undefined
   /** ISO time at which it was last confirmed. */
@@ -27,7 +27,7 @@ export type SourceWatch = ReturnType<typeof watchSource>
 export function watchSource(
   bridge: Bridge,
   clock: Clock,
-  { configRefreshInterval, writeKey }: Configuration,
+  { configRefreshInterval, writeKey, controlPlaneUrl }: Configuration,
   onCopy: (copy: SourceCopy) => void,
   onRejected: (status: number) => void,
   onFault: (error: unknown) => void,
@@ -37,11 +37,12 @@ export function watchSource(
   let from: Status['config']['source'] = 'none'
   let cancelTimer = () => {}
   const refreshMs = configRefreshInterval * HOUR_MS
+  const of = `${writeKey} ${controlPlaneUrl}`
   /** Counts starts and stops, so that an answer of before does nothing after. */
   let era = 0
 
   const take = (enabled: boolean, etag: string | undefined) => {
-    const taken = { writeKey, enabled, etag, at: isoTime(clock.now()) }
+    const taken = { of, enabled, etag, at: isoTime(clock.now()) }
     copy = taken
     from = 'network'
     onCopy(taken)
@@ -51,7 +52,7 @@ export function watchSource(
     const { status, etag, body } = await bridge.config({ etag: copy.etag })
     if (its !== era) return
     const isWorthAnotherTry = status >= 500 || [0, 408, 429].includes(status)
-    const waitMs = isWorthAnotherTry ? WAITS_MS[failures] : 0
+    const waitMs = isWorthAnotherTry && WAITS_MS[failures]
     again(waitMs || refreshMs, waitMs ? failures + 1 : 0)
     if (status === 304 && copy.at) take(copy.enabled !== false, copy.etag)
     const enabled = status === 200 ? isEnabled(body) : undefined
@@ -78,7 +79,7 @@ export function watchSource(
     /** The copy of an earlier run. One of another source is deleted, because the engine obeys it as well. */
     load(stored: string | undefined) {
       const kept = parsedObject(stored)
-      if (kept['writeKey'] === writeKey) {
+      if (kept['of'] === of) {
         copy = kept
         from = 'cache'
       } else if (stored) bridge.state({ source: null }).catch(onFault)

@@ -1,9 +1,5 @@
-/** A UUIDv4 of 16 bytes from a secure generator. */
+/** A UUIDv4 of 16 bytes from a secure generator. Its variant is always 8: 120 bits are random. */
 export function uuidOf(bytes: Uint8Array): string {
-  let text = ''
-  bytes.forEach((byte, at) => {
-    const bits = at === 6 ? (byte & 0x0f) | 0x40 : at === 8 ? (byte & 0x3f) | 0x80 : byte
-    text += ([4, 6, 8, 10].includes(at) ? '-' : '') + (bits + 0x100).toString(16).slice(1)
-  })
-  return text
+  const digits = [...bytes].map((byte) => (byte + 0x100).toString(16).slice(1)).join('')
+  return digits.replace(/(.{8})(.{4}).(.{3}).(.{3})/, '$1-$2-4$3-8$4-')
 }

@@ -10,6 +10,9 @@
 /** Calls that may wait for the queue; one more is refused. */
 static const long MLRCallsWaiting = 10000;
 
+/** Opt-outs and the like that may wait beyond those. */
+static const long MLRUrgentCallsWaiting = 1000;
+
 @interface MLREngine ()
 
 @property(nonatomic, readonly) MLRDeviceFacts *facts;
@@ -206,7 +209,8 @@ static void rested(void *host) {
     answer(NO, @{@"code" : @"BAD_ARGUMENT", @"detail" : @"no JSON"});
     return;
   }
-  if (atomic_fetch_add(&_waiting, 1) >= MLRCallsWaiting) {
+  BOOL isUrgent = [action isEqualToString:@"state"] || [action isEqualToString:@"purge"];
+  if (atomic_fetch_add(&_waiting, 1) >= MLRCallsWaiting + (isUrgent ? MLRUrgentCallsWaiting : 0)) {
     atomic_fetch_sub(&_waiting, 1);
     answer(NO, @{@"code" : @"QUEUE_FULL", @"detail" : @"10,000 calls wait"});
     return;

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import type { EventDatabase } from '../browser/event-database.ts'
+import { GUARD } from '../browser/guard.ts'
 import { type WebEngine, webEngine } from '../browser/web-engine.ts'
 import type { Signal } from '../core/bridge.ts'
 import type { Device } from './device.ts'
@@ -96,6 +97,12 @@ export class MemoryDevice implements Device {
     return this.database?.values() ?? {}
   }
 
+  /** As localStorage holds it. */
+  pageGuard(text?: string): string | null {
+    if (text) this.guard.set(GUARD, text)
+    return this.guard.get(GUARD) ?? null
+  }
+
   async signals(): Promise<readonly Signal[]> {
     return this.heard.splice(0)
   }
@@ -111,10 +118,7 @@ export class MemoryDevice implements Device {
         this.database = new FaultyDatabase(memoryDatabase(this.memory), this.faults)
         return this.database
       },
-      guardStorage: () => ({
-        getItem: (key) => this.guard.get(key) ?? null,
-        setItem: (key, value) => void this.guard.set(key, value),
-      }),
+      guardText: (text) => this.pageGuard(text),
       fetch: (url, init) => (this.isOnline ? fetch(url, init) : Promise.reject(new TypeError('offline'))),
       clock: this.clock,
       random: () => this.random,

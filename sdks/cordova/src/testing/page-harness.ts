@@ -1,4 +1,5 @@
 import type { EventDatabase } from '../browser/event-database.ts'
+import { guardText } from '../browser/guard.ts'
 import { openIndexedDatabase } from '../browser/indexed-database.ts'
 import { gzip } from '../browser/page-engine.ts'
 import { type WebEngine, webEngine } from '../browser/web-engine.ts'
@@ -38,7 +39,7 @@ export class PageHarness {
         this.database = new FaultyDatabase(await openIndexedDatabase(after, onMissing), this.faults)
         return this.database
       },
-      guardStorage: () => localStorage,
+      guardText,
       fetch: (url, init) => (this.isOnline ? fetch(url, init) : Promise.reject(new TypeError('offline'))),
       clock: this.clock,
       random: () => start.random,

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import type { Bridge } from '../core/bridge.ts'
 import type { Host, Route } from '../core/host.ts'
 import { type ServiceClientMethods, serviceClient } from '../core/methods.ts'
@@ -87,7 +87,8 @@ export class TestApp implements AsyncDisposable {
       platform: 'browser',
       exec: () => undefined,
       webBridge: () => this.countedBridge(),
-      randomBytes: (count) => randomBytes(count),
+      nextId: randomUUID,
+      guard: (text) => this.device.pageGuard(text),
       print: (level, line) => void this.printed.push({ level, line }),
       page: () => ({ language: 'de-DE', timezone: 'Europe/Berlin', userAgent: 'Test/1.0' }),
       watchRoutes: (onRoute) => {

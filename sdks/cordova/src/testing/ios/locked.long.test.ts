@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type ServiceClientMethods, serviceClient } from '../../core/methods.ts'
@@ -53,7 +53,8 @@ describe.skipIf(typeof compiler === 'string' && mayBeSkipped)('an app that start
       webBridge: () => {
         throw new Error('there is a native part')
       },
-      randomBytes: (count) => randomBytes(count),
+      nextId: randomUUID,
+      guard: () => 'native',
       print: () => undefined,
       page: () => ({ language: 'de-DE', timezone: 'Europe/Berlin', userAgent: 'Test/1.0' }),
       watchRoutes: () => undefined,

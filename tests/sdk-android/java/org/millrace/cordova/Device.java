@@ -36,6 +36,10 @@ final class Device implements AutoCloseable {
 
   double random;
   boolean isOnline = true;
+
+  /** Runs while the platform is asked for the id. */
+  volatile Runnable atAdvertisingId = () -> {};
+
   private Activity activity;
   private Lifecycle lifecycle;
   private Engine engine;
@@ -294,6 +298,7 @@ final class Device implements AutoCloseable {
 
     @Override
     public JSONObject advertisingId() {
+      atAdvertisingId.run();
       return new JSONObject();
     }
   }

@@ -112,6 +112,26 @@ public final class SendingTest {
   }
 
   @Test
+  public void aSourceConfigurationThatWaitsForItsTurnIsNotFetchedAfterAnOptOut() throws Exception {
+    device.open();
+    CountDownLatch isHeld = new CountDownLatch(1);
+    device.atAdvertisingId =
+        () -> {
+          isHeld.countDown();
+          await(held);
+        };
+    CompletableFuture<JSONObject> id = device.begin(device.engine(), "advertId", null);
+    assertTrue(isHeld.await(30, TimeUnit.SECONDS));
+    CompletableFuture<JSONObject> config = device.begin(device.engine(), "config", new JSONObject());
+    device.putState("tracking", "disabled");
+    held.countDown();
+    id.get(30, TimeUnit.SECONDS);
+    assertEquals(0, config.get(30, TimeUnit.SECONDS).getInt("status"));
+    device.putState("tracking", "enabled");
+    assertEquals(404, device.act("config", new JSONObject()).getInt("status"));
+  }
+
+  @Test
   public void drainsAskedForTogetherComeOneAfterTheOther() throws Exception {
     device.open("flushQueueSize", 1);
     device.push("A", "B", "C");
@@ -188,18 +208,14 @@ public final class SendingTest {
   }
 
   @Test
-  public void beyondTenThousandWaitingCallsOneIsToldQueueFullAndNoSignalOfAndroidIsRefused() throws Exception {
+  public void beyondTenThousandWaitingCallsOneIsToldQueueFullAndNoSignalOfAndroidAndNoOptOutIsRefused() throws Exception {
     device.open();
     Engine engine = device.engine();
     CountDownLatch isHeld = new CountDownLatch(1);
     engine.worker.post(
         () -> {
           isHeld.countDown();
-          try {
-            held.await();
-          } catch (InterruptedException ended) {
-            throw new IllegalStateException(ended);
-          }
+          await(held);
         });
     assertTrue(isHeld.await(30, TimeUnit.SECONDS));
     List<CompletableFuture<JSONObject>> calls = new ArrayList<>();
@@ -207,6 +223,8 @@ public final class SendingTest {
     CompletableFuture<JSONObject> refused = calls.remove(calls.size() - 1);
     ExecutionException why = assertThrows(ExecutionException.class, refused::get);
     assertEquals("QUEUE_FULL", ((Device.Refused) why.getCause()).code);
+    CompletableFuture<JSONObject> optOut =
+        device.begin(engine, "state", new JSONObject().put("tracking", "disabled"));
     // Asked for by the main thread of the app, in which nothing may be thrown.
     engine.entered(null);
     engine.changed();
@@ -214,7 +232,17 @@ public final class SendingTest {
     held.countDown();
     assertEquals(10_000, calls.size());
     for (CompletableFuture<JSONObject> call : calls) call.get(30, TimeUnit.SECONDS);
+    optOut.get(30, TimeUnit.SECONDS);
+    assertEquals("OPTED_OUT", device.drain(true).getString("outcome"));
     for (String signal : new String[] {"start", "network", "stop"}) device.awaitSignal(signal);
+  }
+
+  private static void await(CountDownLatch latch) {
+    try {
+      latch.await();
+    } catch (InterruptedException ended) {
+      throw new IllegalStateException(ended);
+    }
   }
 
   @Test

@@ -180,6 +180,22 @@ public final class StorageFailureTest {
   }
 
   @Test
+  public void aGuardThatCouldNotBeWrittenIsWrittenWithTheSameChoiceMadeAgain() throws Exception {
+    device.open();
+    device.putState("tracking", "enabled");
+    File temporary = new File(device.folder, "guard.json.new");
+    assertTrue(temporary.mkdirs());
+    device.faults.set("full");
+    device.putState("tracking", "disabled");
+    assertTrue(temporary.delete());
+    // The user sees that nothing has changed, and opts out once more.
+    device.putState("tracking", "disabled");
+    device.kill();
+    device.faults.set("");
+    assertEquals("disabled", device.open().getString("tracking"));
+  }
+
+  @Test
   public void aGuardThatCannotBeReadMayHoldAnOptOutSoNothingIsSentAndNothingIsWrittenOverIt() throws Exception {
     device.open();
     device.putState("marker", "{\"version\":\"1\"}");

@@ -38,6 +38,7 @@ final class Engine implements Lifecycle.Listener {
   private final SendRules rules;
   private final EventSender sender;
   private final Drains drains;
+  private final Http configHttp = new Http();
 
   // Of the worker thread:
   private Settings settings;
@@ -112,7 +113,7 @@ final class Engine implements Lifecycle.Listener {
         answered(worker, answer, () -> push(args.getJSONObject(0), answer));
         break;
       case "state":
-        answered(worker, answer, () -> putState(Json.texts(args.getJSONObject(0)), answer));
+        answered(worker, true, answer, () -> putState(Json.texts(args.getJSONObject(0)), answer));
         break;
       case "tail":
         answered(worker, answer, () -> putTail(args, answer));
@@ -121,7 +122,7 @@ final class Engine implements Lifecycle.Listener {
         answered(worker, answer, () -> drain(args.getJSONObject(0).getBoolean("force"), answer));
         break;
       case "purge":
-        answered(worker, answer, () -> purge(args.getString(0), answer));
+        answered(worker, true, answer, () -> purge(args.getString(0), answer));
         break;
       case "config":
         answered(worker, answer, () -> config(args.getJSONObject(0), answer));
@@ -293,7 +294,7 @@ final class Engine implements Lifecycle.Listener {
 
   /** The guard comes first: an opt-out that it holds is never lost. */
   private void putState(Map<String, String> changes, Answer answer) {
-    if ("disabled".equals(changes.get("tracking"))) sender.abort();
+    if ("disabled".equals(changes.get("tracking"))) abort();
     putGuard(changes);
     store.commit(Change.ofState(changes));
     follow(changes);
@@ -311,11 +312,20 @@ final class Engine implements Lifecycle.Listener {
   /** What values mean for sending. */
   private void follow(Map<String, String> changes) {
     if ("disabled".equals(changes.get("tracking"))) {
-      sender.abort();
+      abort();
       jobs.cancel();
     }
-    if ("enabled".equals(changes.get("tracking"))) sender.allow();
+    if ("enabled".equals(changes.get("tracking"))) {
+      sender.allow();
+      configHttp.allow();
+    }
     if (changes.get("source") != null) rules.follow(changes.get("source"));
+  }
+
+  /** Of the events and of the source configuration, which may still wait for its thread. */
+  private void abort() {
+    sender.abort();
+    configHttp.abort();
   }
 
   private void putTail(JSONArray args, Answer answer) throws JSONException {
@@ -389,7 +399,7 @@ final class Engine implements Lifecycle.Listener {
       return;
     }
     String etag = known.optString("etag");
-    answered(asking, answer, () -> answer.success(SourceConfig.fetch(ofNow, facts.platformVersion(), etag)));
+    answered(asking, answer, () -> answer.success(SourceConfig.fetch(configHttp, ofNow, facts.platformVersion(), etag)));
   }
 
   private boolean isNotOpen(Answer answer) {
@@ -405,10 +415,15 @@ final class Engine implements Lifecycle.Listener {
     diagnostics.signal(signal);
   }
 
-  /** Runs it on a thread of ours; whatever happens there is an answer. */
   private void answered(Worker thread, Answer answer, Work work) {
+    answered(thread, false, answer, work);
+  }
+
+  /** Runs it on a thread of ours; whatever happens there is an answer. @param isUrgent as an opt-out is */
+  private void answered(Worker thread, boolean isUrgent, Answer answer, Work work) {
     boolean isTaken =
         thread.offer(
+            isUrgent,
             () -> {
               try {
                 if (thread == worker) lookAtGuard();

@@ -35,7 +35,6 @@ final class EventSender {
   private final Worker worker;
   private final Clock clock;
   private final Http http = new Http();
-  private volatile boolean isAborted;
 
   static final class Result {
     final int sent;
@@ -75,12 +74,11 @@ final class EventSender {
 
   /** Tracking was disabled: ends the request in progress, and no other begins until `allow`. */
   void abort() {
-    isAborted = true;
     http.abort();
   }
 
   void allow() {
-    isAborted = false;
+    http.allow();
   }
 
   /** @return why nothing may be sent, whatever the server would say, or null. Worker thread only. */
@@ -152,7 +150,7 @@ final class EventSender {
       while (!rows.isEmpty()) {
         List<Row> batch = rows;
         Http.Answer answer = post(batch);
-        if (isAborted) return failed("OPTED_OUT", "tracking was disabled during a request");
+        if (http.isAborted()) return failed("OPTED_OUT", "tracking was disabled during a request");
         int index = indexOf(answer, batch.size());
         if (answer.isSuccess()) {
           worker.call(() -> delivered(batch));
@@ -267,8 +265,7 @@ final class EventSender {
       if (settings.logLevel >= 5) diagnostics.log(5, "payload " + new String(text, StandardCharsets.UTF_8));
 
       long started = clock.monotonic();
-      Http.Answer answer =
-          isAborted ? Http.Answer.none("aborted") : http.send(settings.dataPlaneUrl + "/v1/batch", headers, body, IN_ALL_MS, ANSWER_BYTES);
+      Http.Answer answer = http.send(settings.dataPlaneUrl + "/v1/batch", headers, body, IN_ALL_MS, ANSWER_BYTES);
       String outcome = answer.status == 0 ? "no answer (" + answer.trouble + ")" : String.valueOf(answer.status);
       String size = rows.size() + " events, " + text.length + " bytes" + (isGzip ? ", " + body.length + " compressed" : "");
       diagnostics.log(4, "batch of " + size + ": " + outcome + " in " + (clock.monotonic() - started) + " ms");

@@ -37,6 +37,9 @@ final class GuardFile {
   /** Null as long as the file cannot be read. */
   private Map<String, String> values;
 
+  /** The file holds `values`; not so after a write that failed, as on a full disk. */
+  private boolean isOnDisk;
+
   /** Changes until then; null: removed. */
   private final Map<String, String> waiting = new LinkedHashMap<>();
 
@@ -87,9 +90,11 @@ final class GuardFile {
       if (isGuarding) throw new IOException("guard.json cannot be read");
       return;
     }
-    if (!isGuarding || (next.equals(values) && file.exists())) return;
+    if (!isGuarding || (next.equals(values) && isOnDisk && file.exists())) return;
     values = next;
+    isOnDisk = false;
     write(new JSONObject(next).toString());
+    isOnDisk = true;
   }
 
   private Map<String, String> read() throws IOException {
@@ -100,6 +105,7 @@ final class GuardFile {
       for (int more; (more = from.read(bytes, length, bytes.length - length)) > 0; ) length += more;
       JSONObject parsed = new JSONObject(new String(bytes, 0, length, StandardCharsets.UTF_8));
       for (String key : KEYS) if (parsed.opt(key) instanceof String) read.put(key, parsed.getString(key));
+      isOnDisk = true;
     } catch (FileNotFoundException failure) {
       if (!isAbsent(failure)) throw failure;
     } catch (JSONException damaged) {

@@ -24,6 +24,7 @@ final class Http {
   private static final ScheduledThreadPoolExecutor DEADLINES = deadlines();
 
   private volatile HttpURLConnection current;
+  private volatile boolean isAborted;
 
   static final class Answer {
     /** 0: there was none. */
@@ -73,6 +74,8 @@ final class Http {
       connection = (HttpURLConnection) new URL(url).openConnection();
       HttpURLConnection opened = connection;
       current = opened;
+      // After it is known to `abort`: one of the two sees the other.
+      if (isAborted) return Answer.none("aborted");
       deadline = DEADLINES.schedule(opened::disconnect, inAllMs, TimeUnit.MILLISECONDS);
       connection.setConnectTimeout(CONNECT_MS);
       connection.setReadTimeout(inAllMs);
@@ -97,10 +100,19 @@ final class Http {
     }
   }
 
-  /** The request in progress ends without an answer. */
+  /** The request in progress ends without an answer, and no other begins until `allow`. Any thread. */
   void abort() {
+    isAborted = true;
     HttpURLConnection connection = current;
     if (connection != null) DEADLINES.execute(connection::disconnect);
+  }
+
+  void allow() {
+    isAborted = false;
+  }
+
+  boolean isAborted() {
+    return isAborted;
   }
 
   private static Answer answer(HttpURLConnection connection, int mostBytes) throws IOException {

@@ -13,6 +13,9 @@ final class Worker {
   /** That may wait before calls of the page are refused. */
   private static final int WAITING = 10_000;
 
+  /** Urgent ones that may wait beyond those. */
+  private static final int WAITING_URGENTLY = 1_000;
+
   private final ThreadPoolExecutor executor;
   private final Failures failures;
   private volatile Thread thread;
@@ -44,8 +47,8 @@ final class Worker {
   }
 
   /** For calls of the page, of which there may be any number. @return false when too many wait */
-  boolean offer(Runnable task) {
-    if (executor.getQueue().size() >= WAITING) return false;
+  boolean offer(boolean isUrgent, Runnable task) {
+    if (executor.getQueue().size() >= WAITING + (isUrgent ? WAITING_URGENTLY : 0)) return false;
     post(task);
     return true;
   }
