@@ -1,6 +1,8 @@
 import { spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { mkdtempDisposable } from 'node:fs/promises'
+import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -99,6 +101,31 @@ describe('a first start with nothing set', async () => {
     expect(secondInbox.json.requests).toContainEqual(expect.objectContaining({ body: { by: 'hand' } }))
     expect(inboxKey).toMatch(/^[0-9a-f]{32}$/)
   })
+})
+
+test('after a start on another port the quickstart destination posts to the inbox at the new one', async () => {
+  await using folder = await newFolder()
+  const environment = { ...NOTHING_SET, MILLRACE_DATA_DIR: folder.path, MILLRACE_OWNER_TOKEN: TOKEN }
+  await using first = await ServerProcess.start(environment)
+  await first.printed(/trace hello-1.*\n/)
+  const { key, port } = { key: /-u (\w+):/.exec(first.stdout)![1]!, port: new URL(first.url).port }
+  // Held, so that the second start gets another port.
+  await first.stop()
+  const holder = createServer().listen(Number(port), '127.0.0.1')
+  await once(holder, 'listening')
+  try {
+    await using second = await ServerProcess.start(environment)
+    const [inbox] = (await get(`${second.url}/v2/destinations`, TOKEN)).json.destinations
+    expect(new URL(inbox.config.webhookUrl).origin).toBe(second.url)
+    const body = '{"messageId":"moved-1","userId":"u-4711","event":"Moved"}'
+    const headers = { Authorization: `Basic ${Buffer.from(`${key}:`).toString('base64')}` }
+    expect((await fetch(`${second.url}/v1/track`, { method: 'POST', headers, body })).status).toBe(200)
+    await expect
+      .poll(async () => JSON.stringify((await getInbox(second.url, TOKEN)).json), { timeout: 20_000 })
+      .toContain('moved-1')
+  } finally {
+    holder.close()
+  }
 })
 
 test('MILLRACE_QUICKSTART=off makes no source and prints no samples, and a later start adds none', async () => {

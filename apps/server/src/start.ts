@@ -9,6 +9,7 @@ import { DataFolder, DataFolderError } from './data-folder/data-folder.ts'
 import { FAULT_EXIT_CODE, FAULT_GRACE_MS, Faults, lastLine } from './faults.ts'
 import { Front, ListenError } from './http/front.ts'
 import { newLogger, type ServerLogger } from './logger.ts'
+import { moveInbox } from './quickstart/move-inbox.ts'
 import { printedCommands } from './quickstart/printed-commands.ts'
 import { runQuickstart } from './quickstart/quickstart.ts'
 import { VERSION } from './version.ts'
@@ -106,9 +107,15 @@ async function dashboard({ stdout, stderr }: StartOptions): Promise<string | und
 }
 
 async function welcome(product: Product, folder: DataFolder, hasDashboard: boolean, options: Given) {
-  const { settings, stdout } = options
+  const { settings, stdout, logger } = options
   const say = (line: string) => void stdout.write(`${line}\n`)
   const { controlPlane, delivery, inbox, admin, baseUrl } = product
+  const isLocal = isLoopbackHost(settings.host)
+  if (isLocal) {
+    await moveInbox({ controlPlane, baseUrl, inboxPath: inbox.path }).catch((err: Error) =>
+      logger.warn({ err }, 'the quickstart inbox keeps its old address'),
+    )
+  }
   if (hasDashboard) say(`Millrace dashboard: ${baseUrl}/ui/`)
   say(`Millrace ${VERSION} is ready: ${baseUrl}`)
   const owner = await controlPlane.ensureOwner({ email: settings.ownerEmail, token: settings.ownerToken })
@@ -124,7 +131,7 @@ async function welcome(product: Product, folder: DataFolder, hasDashboard: boole
   }
   if (!owner.isNew) return
   await makeCommandLineToken(product, folder)
-  if (!settings.isQuickstartOn || !isLoopbackHost(settings.host)) return
+  if (!settings.isQuickstartOn || !isLocal) return
   say('')
   const { host } = settings
   const commands = printedCommands({ baseUrl, dataDir: folder.path, host })
