@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { Dashboard } from './browser.ts'
 
-/* What pages say of writes that fail, come late or come twice (dashboard.md §2 [U4]). */
+/* What pages say of writes that fail or come twice (dashboard.md §2 [U4]). */
 
 let dashboard: Dashboard
 beforeAll(async () => {
@@ -114,23 +114,6 @@ test('code that is saved again while a save is under way is saved once, and nobo
   await page.getByRole('dialog').getByRole('button', { name: 'Publish' }).waitFor()
   expect(saves.length).toBe(1)
   expect(await page.getByText('Someone changed').count()).toBe(0)
-})
-
-test('an answer that arrives after the user has gone to another page leads away from nothing', async () => {
-  await using visit = await dashboard.visit('/sources/new')
-  const { page } = visit
-  await page.getByLabel('Name').fill('Comes late')
-  dashboard.proxy.fate = (path, method) => (method === 'POST' && path === '/v2/sources' ? 'hold' : 'pass')
-  await page.getByRole('button', { name: 'Create source' }).click()
-  await visit.go('/destinations/new?type=HTTP')
-  const name = page.getByRole('textbox', { name: 'Name', exact: true })
-  await name.fill('Being written')
-  const answered = page.waitForResponse((response) => response.request().method() === 'POST')
-  dashboard.proxy.fate = () => 'pass'
-  await answered
-  await page.waitForLoadState('networkidle')
-  expect(new URL(page.url()).pathname).toBe('/ui/destinations/new')
-  expect(await name.inputValue()).toBe('Being written')
 })
 
 /** Collects the paths of all writes with this method from now on. */

@@ -1,10 +1,10 @@
 import { Button, Modal } from '@mantine/core'
 import { counted } from '@millrace/wording'
+import { useNavigate } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { type DeadLetterChoice, useDiscardDeadLetters, useReplayDeadLetters } from '../../api/dead-letters.ts'
 import { isRunning, useReplay } from '../../api/replays.ts'
 import { Refusal } from '../../components/form/refusal.tsx'
-import { useNavigateFromHere } from '../../shell/use-navigate-from-here.ts'
 import { deadLetterTexts } from '../../texts.ts'
 import { CountFailure } from '../replays/count-failure.tsx'
 import { RateField } from '../replays/rate-field.tsx'
@@ -30,7 +30,7 @@ export function LetterJobDialog({ job, onClose }: { readonly job: LetterJob; rea
   const [error, setError] = useState<Error | null>(null)
   const [isDoing, setDoing] = useState(false)
   const [rate, setRate] = useState(STANDARD_RATE)
-  const navigate = useNavigateFromHere()
+  const navigate = useNavigate()
   const reading = useReplay(dryRunId)
   const dryRun = reading.data
   const hasEnded = dryRun !== undefined && !isRunning(dryRun)

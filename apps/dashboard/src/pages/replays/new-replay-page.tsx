@@ -1,6 +1,7 @@
 import { Button, MultiSelect, TextInput } from '@mantine/core'
 import type { ReplayWritten } from '@millrace/api-types'
 import { EVENT_TYPES, type EventType } from '@millrace/protocol/event'
+import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { ApiError } from '../../api/client.ts'
 import { useConnections } from '../../api/connections.ts'
@@ -15,7 +16,6 @@ import { TimeField } from '../../components/time/time-field.tsx'
 import { localTime } from '../../components/time/time-text.ts'
 import { PageHead } from '../../shell/page-head.tsx'
 import { useSearchValues } from '../../shell/search-values.ts'
-import { useNavigateFromHere } from '../../shell/use-navigate-from-here.ts'
 import { CountFailure } from './count-failure.tsx'
 import { RateField } from './rate-field.tsx'
 import { estimateText } from './replay-words.ts'
@@ -108,7 +108,7 @@ function CountAndStart({ asked, isKnown, onFrom }: CountAndStartProps) {
   const [dryRunId, setDryRunId] = useState<string>()
   const reading = useReplay(dryRunId)
   const dryRun = reading.data
-  const navigate = useNavigateFromHere()
+  const navigate = useNavigate()
   const isRead = dryRun === undefined ? reading.error !== null : !isRunning(dryRun)
   const isCounting = isPending || (dryRunId !== undefined && !isRead)
   const matched = isCounting ? null : (dryRun?.matched ?? null)

@@ -1,13 +1,12 @@
 import { Button, Select, TextInput } from '@mantine/core'
 import type { SourceType } from '@millrace/api-types'
-import { Link } from '@tanstack/react-router'
+import { Link, useNavigate } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { SOURCE_TYPES, useCreateSource } from '../../api/sources.ts'
 import { ApiPopover } from '../../components/api-popover.tsx'
 import { fieldRefusal, Refusal } from '../../components/form/refusal.tsx'
 import { NeedsRole, useMay } from '../../components/needs-role.tsx'
 import { PageHead } from '../../shell/page-head.tsx'
-import { useNavigateFromHere } from '../../shell/use-navigate-from-here.ts'
 import styles from './sources.module.css'
 
 const FIELDS = ['name', 'type']
@@ -16,7 +15,7 @@ export function NewSourcePage() {
   const [name, setName] = useState('')
   const [type, setType] = useState<SourceType>('Cordova')
   const { mutateAsync, error, isPending } = useCreateSource()
-  const navigate = useNavigateFromHere()
+  const navigate = useNavigate()
   const mayCreate = useMay('editor')
   const refused = fieldRefusal(error, FIELDS)
   const create = async (event: FormEvent) => {

@@ -1,8 +1,8 @@
 import { Button } from '@mantine/core'
+import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { NeedsRole } from '../../components/needs-role.tsx'
-import { useNavigateFromHere } from '../../shell/use-navigate-from-here.ts'
 import type { CodeTabProps } from './code-kind.ts'
 import styles from './transformations.module.css'
 
@@ -10,7 +10,7 @@ import styles from './transformations.module.css'
 export function DeleteCode({ kind, code }: CodeTabProps) {
   const [isAsking, setAsking] = useState(false)
   const { mutateAsync } = kind.useDelete()
-  const navigate = useNavigateFromHere()
+  const navigate = useNavigate()
   return (
     <div className={styles.filters}>
       <NeedsRole role="editor">

@@ -1,10 +1,10 @@
 import { Button, Modal, Select, TextInput } from '@mantine/core'
+import { useNavigate } from '@tanstack/react-router'
 import { type FormEvent, type ReactNode, useState } from 'react'
 import type { Code, CodeWritten } from '../../api/code.ts'
 import { useCreateLibrary } from '../../api/libraries.ts'
 import { useCreateTransformation, useTransformationTemplates } from '../../api/transformations.ts'
 import { fieldRefusal, Refusal } from '../../components/form/refusal.tsx'
-import { useNavigateFromHere } from '../../shell/use-navigate-from-here.ts'
 import { LANGUAGES } from './code-columns.tsx'
 import styles from './transformations.module.css'
 
@@ -83,7 +83,7 @@ function NewCode({ title, hint, error, language, children, onCreate, onClose }: 
   const [name, setName] = useState('')
   const [chosen, setChosen] = useState<Code['language']>('javascript')
   const [isCreating, setCreating] = useState(false)
-  const navigate = useNavigateFromHere()
+  const navigate = useNavigate()
   const refused = fieldRefusal(error, FIELDS)
   const create = async (event: FormEvent) => {
     event.preventDefault()

@@ -1,12 +1,12 @@
 import { Button } from '@mantine/core'
 import { counted } from '@millrace/wording'
+import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useConnections } from '../../../api/connections.ts'
 import { useDeleteDestination, useDeliveryState, waitingOf } from '../../../api/destinations.ts'
 import { ApiError } from '../../../api/failure.ts'
 import { ConfirmDialog } from '../../../components/confirm-dialog.tsx'
 import { NeedsRole } from '../../../components/needs-role.tsx'
-import { useNavigateFromHere } from '../../../shell/use-navigate-from-here.ts'
 import type { DestinationTabProps } from '../destination-tab-props.ts'
 import styles from '../destinations.module.css'
 
@@ -28,7 +28,7 @@ export function DeleteDestination({ destination }: DestinationTabProps) {
 /** Connections and waiting events have check boxes of their own. */
 function DeleteDialog({ destination, onClose }: DestinationTabProps & { readonly onClose: () => void }) {
   const { id, etag, name } = destination
-  const navigate = useNavigateFromHere()
+  const navigate = useNavigate()
   const { mutateAsync, error } = useDeleteDestination()
   const connections = useConnections().data?.filter(({ destinationId }) => destinationId === id) ?? []
   const delivery = useDeliveryState(id).data

@@ -1,6 +1,7 @@
 import { Button, MultiSelect, TextInput } from '@mantine/core'
 import type { DestinationDefinition, Source, Stats } from '@millrace/api-types'
 import type { JsonObject } from '@millrace/protocol/json'
+import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useCreateConnection } from '../../../api/connections.ts'
 import { useCreateDestination } from '../../../api/destinations.ts'
@@ -11,7 +12,6 @@ import { fieldRefusal, Refusal } from '../../../components/form/refusal.tsx'
 import { submitting } from '../../../components/form/submitting.ts'
 import { LinkButton } from '../../../components/link-button.tsx'
 import { NeedsRole, useMay } from '../../../components/needs-role.tsx'
-import { useNavigateFromHere } from '../../../shell/use-navigate-from-here.ts'
 import styles from '../destinations.module.css'
 import { ConfigFields } from './config-fields.tsx'
 import { TestConnection } from './connection-test.tsx'
@@ -32,7 +32,7 @@ function usedSource(sources: readonly Source[], stats: Stats | undefined): reado
 function useCreation() {
   const create = useCreateDestination()
   const connect = useCreateConnection()
-  const navigate = useNavigateFromHere()
+  const navigate = useNavigate()
   const run = async (body: Parameters<typeof create.mutateAsync>[0], sourceIds: readonly string[]) => {
     // The form shows a refusal.
     const made = await create.mutateAsync(body).catch(() => undefined)

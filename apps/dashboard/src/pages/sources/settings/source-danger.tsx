@@ -1,12 +1,12 @@
 import { Button } from '@mantine/core'
 import { counted } from '@millrace/wording'
+import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { ApiError } from '../../../api/client.ts'
 import { useConnections } from '../../../api/connections.ts'
 import { useDeleteSource, usePurgeCatalog } from '../../../api/sources.ts'
 import { ConfirmDialog } from '../../../components/confirm-dialog.tsx'
 import { NeedsRole } from '../../../components/needs-role.tsx'
-import { useNavigateFromHere } from '../../../shell/use-navigate-from-here.ts'
 import type { SourceTabProps } from '../source-tab-props.ts'
 import styles from '../sources.module.css'
 
@@ -50,7 +50,7 @@ export function SourceDanger({ source }: SourceTabProps) {
 
 /** Connections and waiting events have separate check boxes; the server reports the number of waiting events. */
 function DeleteDialog({ source, onClose }: SourceTabProps & { readonly onClose: () => void }) {
-  const navigate = useNavigateFromHere()
+  const navigate = useNavigate()
   const { mutateAsync, error } = useDeleteSource()
   const connections = useConnections().data?.filter(({ sourceId }) => sourceId === source.id) ?? []
   const waiting = error instanceof ApiError ? error.details?.['waiting'] : undefined
