@@ -145,6 +145,25 @@ test('a refused field keeps what was written, with the text of the server beside
   expect(await page.getByLabel('Name').inputValue()).toBe('   ')
 })
 
+test('a number field that is emptied keeps its number, and takes what is typed instead', async () => {
+  const { id } = await dashboard.env.source({ name: 'Numbers', config: { rateLimitEventsPerMinute: 100 } })
+  await using visit = await dashboard.visit(`/sources/${id}/settings`)
+  const { page } = visit
+  const limit = page.getByLabel('Rate limit')
+  const stored = async () => (await dashboard.env.api('GET', `/v2/sources/${id}`)).json.source.config
+  await limit.fill('')
+  await page.getByLabel('Duplicates').fill('60')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByText('Saved.').waitFor()
+  expect(await stored()).toMatchObject({ rateLimitEventsPerMinute: 100, dedupWindowSeconds: 60 })
+  await limit.press('End')
+  for (let n = 0; n < 3; n++) await page.keyboard.press('Backspace')
+  expect(await limit.inputValue()).toBe('')
+  await page.keyboard.type('25')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await expect.poll(stored).toMatchObject({ rateLimitEventsPerMinute: 25 })
+})
+
 test('the form of order shards says what order is left, and saves them', async () => {
   const { id } = await dashboard.env.source({ name: 'Busy' })
   await using visit = await dashboard.visit(`/sources/${id}/settings`)

@@ -1,9 +1,10 @@
-import { NumberInput, Select, Switch, TagsInput, Textarea, TextInput } from '@mantine/core'
+import { Select, Switch, TagsInput, Textarea, TextInput } from '@mantine/core'
 import type { JsonObject, JsonValue } from '@millrace/protocol/json'
 import { MASK } from '../../api/destinations.ts'
 import type { ConfigField } from './config-field.ts'
 import styles from './config-form.module.css'
 import { JsonField } from './json-field.tsx'
+import { NumberField } from './number-field.tsx'
 import { PairsField } from './pairs-field.tsx'
 import { SecretField } from './secret-field.tsx'
 
@@ -115,11 +116,12 @@ function ConfigControl({ field, value, saved, saves, error, disabled, onChange, 
       )
     case 'number':
       return (
-        <NumberInput
+        <NumberField
           {...common}
-          value={typeof value === 'number' ? value : ''}
+          isOptional
+          value={typeof value === 'number' ? value : undefined}
           placeholder={fallback === undefined ? '' : String(fallback)}
-          onChange={(written) => onChange(written === '' ? undefined : Number(written))}
+          onChange={onChange}
         />
       )
     case 'tags':

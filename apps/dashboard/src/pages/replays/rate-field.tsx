@@ -1,5 +1,5 @@
-import { NumberInput } from '@mantine/core'
-import { type ReactNode, useEffect, useState } from 'react'
+import type { ReactNode } from 'react'
+import { NumberField } from '../../components/form/number-field.tsx'
 import { MAX_RATE } from './replays-search.ts'
 
 interface RateFieldProps {
@@ -10,23 +10,16 @@ interface RateFieldProps {
 
 /** Rate of a replay in events a second; reports the input when the server would accept it. */
 export function RateField({ rate, onRate, description }: RateFieldProps) {
-  const [typed, setTyped] = useState<string | number>(rate)
-  useEffect(() => setTyped(rate), [rate])
-  const type = (value: string | number) => {
-    setTyped(value)
-    if (typeof value === 'number' && value >= 1 && value <= MAX_RATE) onRate(value)
-  }
   return (
-    <NumberInput
+    <NumberField
       label="Events per second"
       description={description}
       min={1}
       max={MAX_RATE}
       allowDecimal={false}
       allowNegative={false}
-      value={typed}
-      onChange={type}
-      onBlur={() => typed === '' && setTyped(rate)}
+      value={rate}
+      onChange={(written) => written >= 1 && written <= MAX_RATE && onRate(written)}
     />
   )
 }

@@ -1,6 +1,7 @@
-import { NumberInput, Select, Switch } from '@mantine/core'
+import { Select, Switch } from '@mantine/core'
 import type { DeliverySettings } from '@millrace/api-types'
 import { FieldName } from '../../../components/form/config-form.tsx'
+import { NumberField } from '../../../components/form/number-field.tsx'
 import styles from '../destinations.module.css'
 
 /** Those that show their own refusal. */
@@ -19,11 +20,11 @@ export function DeliveryFields({ delivery, errorOf, disabled, onChange }: Delive
   return (
     <fieldset className={styles.group}>
       <legend>Delivery</legend>
-      <NumberInput
+      <NumberField
         label="Maximum in flight"
         description={<FieldName name="concurrency" help="Maximum number of events in flight." />}
         value={delivery.concurrency}
-        onChange={(value) => change({ concurrency: Number(value) })}
+        onChange={(concurrency) => change({ concurrency })}
         error={errorOf('concurrency')}
         min={1}
         max={1000}
@@ -106,19 +107,19 @@ function RateLimitFields({ throttle, error, disabled, onChange }: RateLimitField
       />
       {throttle !== null && (
         <div className={styles.pair}>
-          <NumberInput
+          <NumberField
             label="Events"
             value={throttle.limit}
-            onChange={(value) => onChange({ ...throttle, limit: Number(value) })}
+            onChange={(limit) => onChange({ ...throttle, limit })}
             min={1}
             allowDecimal={false}
             thousandSeparator=","
             disabled={disabled}
           />
-          <NumberInput
+          <NumberField
             label="In seconds"
             value={throttle.windowSeconds}
-            onChange={(value) => onChange({ ...throttle, windowSeconds: Number(value) })}
+            onChange={(windowSeconds) => onChange({ ...throttle, windowSeconds })}
             min={1}
             allowDecimal={false}
             disabled={disabled}

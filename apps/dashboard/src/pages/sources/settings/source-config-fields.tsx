@@ -1,5 +1,6 @@
-import { NumberInput, Select, Switch } from '@mantine/core'
+import { Select, Switch } from '@mantine/core'
 import type { SourceConfig } from '@millrace/api-types'
+import { NumberField } from '../../../components/form/number-field.tsx'
 import { consentTexts } from '../../../texts.ts'
 import { WebhookFields } from './webhook-fields.tsx'
 
@@ -15,22 +16,22 @@ export function SourceConfigFields({ config, errorOf, disabled, onChange }: Sour
   const change = (changes: Partial<SourceConfig>) => onChange({ ...config, ...changes })
   return (
     <>
-      <NumberInput
+      <NumberField
         label="Rate limit"
         description="Events per minute; 0: no limit."
         value={config.rateLimitEventsPerMinute}
-        onChange={(value) => change({ rateLimitEventsPerMinute: Number(value) })}
+        onChange={(rateLimitEventsPerMinute) => change({ rateLimitEventsPerMinute })}
         error={errorOf('rateLimitEventsPerMinute')}
         min={0}
         allowDecimal={false}
         thousandSeparator=","
         disabled={disabled}
       />
-      <NumberInput
+      <NumberField
         label="Duplicates"
         description="Seconds during which a repeated messageId is dropped; 0: off."
         value={config.dedupWindowSeconds}
-        onChange={(value) => change({ dedupWindowSeconds: Number(value) })}
+        onChange={(dedupWindowSeconds) => change({ dedupWindowSeconds })}
         error={errorOf('dedupWindowSeconds')}
         min={0}
         max={86_400}
@@ -38,11 +39,11 @@ export function SourceConfigFields({ config, errorOf, disabled, onChange }: Sour
         thousandSeparator=","
         disabled={disabled}
       />
-      <NumberInput
+      <NumberField
         label="Order shards"
         description={ORDER_SHARDS}
         value={config.orderShards}
-        onChange={(value) => change({ orderShards: Number(value) })}
+        onChange={(orderShards) => change({ orderShards })}
         error={errorOf('orderShards')}
         min={1}
         max={64}

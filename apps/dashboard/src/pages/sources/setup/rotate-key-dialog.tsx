@@ -1,9 +1,9 @@
-import { NumberInput } from '@mantine/core'
 import type { Source } from '@millrace/api-types'
 import { useState } from 'react'
 import type { Tagged } from '../../../api/reading.ts'
 import { useRotateWriteKey } from '../../../api/sources.ts'
 import { ConfirmDialog } from '../../../components/confirm-dialog.tsx'
+import { NumberField } from '../../../components/form/number-field.tsx'
 
 /** From control-plane.md §5. */
 const MAX_HOURS = 720
@@ -28,11 +28,11 @@ export function RotateKeyDialog({ source: { id, name, etag }, onClose }: RotateK
           ? 'Apps with the old key are refused at once.'
           : 'Creates a new key. The old key keeps working for a while, so that you can update your apps.'}
       </p>
-      <NumberInput
+      <NumberField
         label="The old key works for"
         suffix=" h"
         value={graceHours}
-        onChange={(value) => setGraceHours(Number(value))}
+        onChange={setGraceHours}
         min={0}
         max={MAX_HOURS}
         allowDecimal={false}
