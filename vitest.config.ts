@@ -45,6 +45,7 @@ const LONG_FIRST = [
   'packages/log/src/sqlite/sqlite-event-log.test.ts',
   'tests/e2e/test-api/every-type.test.ts',
   'tests/docs/cli.external.test.ts',
+  'tests/docs/guides.external.test.ts',
   'packages/log/src/kafka/kafka-event-log.external.test.ts',
   'tests/clients/clients.external.test.ts',
   'packages/delivery/src/store/postgres/postgres-delivery-store.external.test.ts',
