@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { isJsonObject } from '@millrace/protocol'
+import { isJsonObject } from '@millrace/protocol/json'
 
 /*
  * A backup is one tar file in standard format. Its members, in this order:

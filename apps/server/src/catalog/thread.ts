@@ -1,12 +1,12 @@
 import { workerData } from 'node:worker_threads'
-import { ForwardReader } from '@millrace/log'
+import { ForwardReader } from '@millrace/log/forward-reader'
 import {
   type CatalogLog,
   type CatalogThreadData,
   reportUnreadable,
   serveCatalog,
 } from '@millrace/schema-catalog/thread'
-import { systemClock } from '@millrace/std'
+import { systemClock } from '@millrace/std/clock'
 
 /** The thread's data in addition to the catalog's options. */
 export interface LogPlace {

@@ -1,5 +1,5 @@
 import type { MessagePort } from 'node:worker_threads'
-import { PortCalls } from '@millrace/std'
+import { PortCalls } from '@millrace/std/thread-calls'
 import type { DeliveryStore } from './delivery-store.ts'
 import type { PlainOutcome } from './outcome-block.ts'
 

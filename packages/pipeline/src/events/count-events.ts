@@ -1,4 +1,4 @@
-import { framedRecords } from '@millrace/log'
+import { framedRecords } from '@millrace/log/frames'
 import { CompiledRules, eventCount } from '@millrace/protocol'
 import { readableEvents } from '../reading/readable-events.ts'
 import type { CountRequest, CountStep } from './calls.ts'

@@ -1,5 +1,6 @@
 import type { OutcomesOfEvents, RecordedOutcome } from '@millrace/delivery'
-import { framedRecords, type StoredRecord } from '@millrace/log'
+import type { StoredRecord } from '@millrace/log'
+import { framedRecords } from '@millrace/log/frames'
 import { eventCount, type StoredEvent } from '@millrace/protocol'
 import { Activity } from '../following/activity.ts'
 import { readableEvents } from '../reading/readable-events.ts'

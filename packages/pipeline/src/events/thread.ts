@@ -1,6 +1,6 @@
 import { type MessagePort, workerData } from 'node:worker_threads'
-import { outcomesBehind } from '@millrace/delivery'
-import { answerCalls } from '@millrace/std'
+import { outcomesBehind } from '@millrace/delivery/outcomes-of-events'
+import { answerCalls } from '@millrace/std/thread-calls'
 import type { EventCalls } from './calls.ts'
 import { countEvents } from './count-events.ts'
 import { LookBack } from './look-back.ts'

@@ -1,6 +1,6 @@
 import { type MessagePort, workerData } from 'node:worker_threads'
-import { outcomesBehind } from '@millrace/delivery'
-import { answerCalls } from '@millrace/std'
+import { outcomesBehind } from '@millrace/delivery/outcomes-of-events'
+import { answerCalls } from '@millrace/std/thread-calls'
 import type { ScanCalls } from './scan-calls.ts'
 import { selectEvents } from './select-events.ts'
 

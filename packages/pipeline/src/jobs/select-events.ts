@@ -1,5 +1,7 @@
 import type { LogSelection, OutcomesOfEvents } from '@millrace/delivery'
-import { framedRecords, STREAMS, type StoredRecord, streamOf } from '@millrace/log'
+import type { StoredRecord } from '@millrace/log'
+import { STREAMS, streamOf } from '@millrace/log/event-log'
+import { framedRecords } from '@millrace/log/frames'
 import { eventCount, eventName, MESSAGE_HASH_BYTES, messageHash, type StoredEvent } from '@millrace/protocol'
 import { CLOCK_MARGIN_MS } from '../events/look-back.ts'
 import { readableEvents } from '../reading/readable-events.ts'

@@ -1,5 +1,6 @@
 import { threadCpuUsage } from 'node:process'
-import { type Clock, notifyCaller } from '@millrace/std'
+import type { Clock } from '@millrace/std'
+import { notifyCaller } from '@millrace/std/thread-calls'
 import type { CatalogSource } from '../observe/model.ts'
 import { isDamaged, setAside } from '../store/damaged-file.ts'
 import { salvage } from '../store/salvage.ts'

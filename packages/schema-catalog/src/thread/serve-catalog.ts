@@ -1,4 +1,5 @@
-import { answerCalls, type Clock, Transferred } from '@millrace/std'
+import type { Clock } from '@millrace/std'
+import { answerCalls, Transferred } from '@millrace/std/thread-calls'
 import type { CatalogCalls, CatalogThreadData, ListPage } from './calls.ts'
 import type { Catalog } from './catalog.ts'
 import type { CatalogLog } from './catalog-log.ts'
