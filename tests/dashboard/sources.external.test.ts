@@ -114,7 +114,7 @@ test('a destination is connected, switched off and removed', async () => {
   expect(await made()).toMatchObject([{ destinationId: hookId, enabled: true }])
   await toggle.click({ force: true })
   await expect.poll(made).toMatchObject([{ enabled: false }])
-  await page.getByRole('button', { name: 'Remove' }).click()
+  await page.getByRole('button', { name: 'Remove the connection to Booking hook' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click()
   await page.getByText('No destination receives these events. Connect one.').waitFor()
   expect(await made()).toEqual([])

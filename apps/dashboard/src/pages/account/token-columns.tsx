@@ -35,7 +35,13 @@ export function tokenColumns(onRevoke: (token: AccessToken) => void): readonly C
       width: '80px',
       isEnd: true,
       cell: (token) => (
-        <Button size="compact-xs" variant="subtle" color="bad" onClick={() => onRevoke(token)}>
+        <Button
+          size="compact-xs"
+          variant="subtle"
+          color="bad"
+          aria-label={`Revoke ${token.name}`}
+          onClick={() => onRevoke(token)}
+        >
           Revoke
         </Button>
       ),

@@ -32,10 +32,10 @@ const metadata = {
   FrequentValues: { hall: [{ Value: 'B', Frequency: 400 }] },
 }
 
-async function serverWith() {
+async function serverWith({ known = versions as readonly object[] } = {}) {
   const server = await AnsweringServer.start({
     'GET /schemas/event-models': [200, [model]],
-    [`GET /schemas/event-versions`]: [200, versions],
+    'GET /schemas/event-versions': [200, known],
     [`GET /schemas/event-model/${EVENT_ID}/metadata`]: [200, metadata],
     [`GET /schemas/event-model/${VERSIONS[0]}/metadata`]: [404, '{"msg":"No Metadata found for given EventID : x"}\n'],
     [`GET /schemas/event-version/${VERSIONS[0]}/metadata`]: [200, { ...metadata, TotalCount: 1 }],
@@ -71,6 +71,18 @@ test('two versions are compared key by key, by number or id', async () => {
   const unknown = await run(['schema', 'diff', EVENT_ID, '31', '99'], env)
   const advice = `List versions with: npm run millrace -- schema versions ${EVENT_ID}`
   expect([unknown.code, unknown.err]).toEqual([1, `${EVENT_ID} has no version 99.\n${advice}\n`])
+})
+
+test.each([
+  ['versions', EVENT_ID],
+  ['versions', EVENT_ID, '--json'],
+  ['diff', EVENT_ID, '31', '34'],
+])('an unknown model is an error that says how to list them: schema %s', async (...words) => {
+  const { server, env } = await serverWith({ known: [] })
+  await using _server = server
+  const { code, out, err } = await run(['schema', ...words], env)
+  const advice = 'List models with: npm run millrace -- schema models'
+  expect([code, out, err]).toEqual([1, '', `No versions of model "${EVENT_ID}" at ${server.url}.\n${advice}\n`])
 })
 
 test('metadata are those of a model or a version, whichever has the id', async () => {

@@ -72,7 +72,6 @@ async function listModels({ writeKey, limit, ...options }: ModelsOptions, io: Co
 async function listVersions(eventId: string, options: Common, io: CommandIo): Promise<void> {
   const versions = await versionsOf(eventId, new ServerApi(options, io))
   if (options.json) return print(io, [json(versions)])
-  if (versions.length === 0) return print(io, [`No versions of ${oneLine(eventId)}.`])
   table(io, [
     ['NUMBER', 'VERSION ID', 'FIRST SEEN (UTC)', 'LAST SEEN (UTC)', 'EVENTS', 'KEYS'],
     ...versions.map((each) => [
@@ -94,10 +93,6 @@ async function diffVersions(
 ): Promise<void> {
   const api = new ServerApi(options, io)
   const versions = await versionsOf(eventId, api)
-  if (versions.length === 0) {
-    const listing = api.commandLine('schema', 'models')
-    throw new CommandError(`No versions of model "${oneLine(eventId)}" at ${api.url}.`, `List models with: ${listing}`)
-  }
   const [first, second] = names.map((name) => {
     const found = versions.find(({ ID, VersionID }) => name === String(ID) || name.toLowerCase() === VersionID)
     if (found !== undefined) return found
@@ -159,8 +154,13 @@ async function rebuild(options: Common, io: CommandIo): Promise<void> {
   print(io, ['Rebuilding from the log; LagSeconds in GET /schemas/status shows the progress.'])
 }
 
-function versionsOf(eventId: string, api: ServerApi): Promise<readonly EventVersion[]> {
-  return api.get(`/schemas/event-versions?EventID=${encodeURIComponent(eventId)}`)
+/** @throws CommandError if there are none: every model has one. */
+async function versionsOf(eventId: string, api: ServerApi): Promise<readonly EventVersion[]> {
+  const path = `/schemas/event-versions?EventID=${encodeURIComponent(eventId)}`
+  const versions = await api.get<readonly EventVersion[]>(path)
+  if (versions.length > 0) return versions
+  const listing = api.commandLine('schema', 'models')
+  throw new CommandError(`No versions of model "${oneLine(eventId)}" at ${api.url}.`, `List models with: ${listing}`)
 }
 
 /** Ids of models and versions never coincide, so one command accepts both. */

@@ -89,7 +89,13 @@ export function connectionColumns(
       isEnd: true,
       cell: (connection) => (
         <NeedsRole role="editor">
-          <Button size="compact-xs" variant="subtle" color="bad" onClick={() => onRemove(connection)}>
+          <Button
+            size="compact-xs"
+            variant="subtle"
+            color="bad"
+            aria-label={`Remove the connection to ${nameOf(connection)}`}
+            onClick={() => onRemove(connection)}
+          >
             Remove
           </Button>
         </NeedsRole>
