@@ -23,6 +23,11 @@ export async function resourceIds(api: ServerApi, kind: Kind, wanted: readonly s
   return wanted.map((text) => (isId(text) ? text : findIn(all, api, kind, text).id))
 }
 
+/** As `resourceIds`, of one. */
+export async function resourceId(api: ServerApi, kind: Kind, wanted: string): Promise<string> {
+  return (await resourceIds(api, kind, [wanted]))[0]!
+}
+
 /** The options of a command with ids in place of keys and names. */
 export async function withIds<T extends { readonly source?: string; readonly destination?: string }>(
   api: ServerApi,
@@ -31,8 +36,8 @@ export async function withIds<T extends { readonly source?: string; readonly des
   const { source, destination } = options
   return {
     ...options,
-    ...(source === undefined ? {} : { source: (await resourceIds(api, 'source', [source]))[0]! }),
-    ...(destination === undefined ? {} : { destination: (await resourceIds(api, 'destination', [destination]))[0]! }),
+    ...(source === undefined ? {} : { source: await resourceId(api, 'source', source) }),
+    ...(destination === undefined ? {} : { destination: await resourceId(api, 'destination', destination) }),
   }
 }
 

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { grouped } from '@millrace/wording'
+import { counted } from '@millrace/wording'
 import type { Command } from 'commander'
 import type { Restored } from '../backup/restore.ts'
 import { loadSettings } from '../config/settings.ts'
@@ -61,10 +61,10 @@ function inLog(redeliveries: Restored['redeliveries'], made: string): string[] {
   const waiting = redeliveries.filter(({ events }) => events > 0)
   return [
     waiting.length === 0 ? 'No events wait for delivery.' : 'The start will deliver:',
-    ...waiting.map(({ destinationId, destinationName, events }) => {
-      const noun = events === 1 ? 'event' : 'events'
-      return `  up to ${grouped(events)} ${noun} to ${oneLine(destinationName)} (${destinationId})`
-    }),
+    ...waiting.map(
+      ({ destinationId, destinationName, events }) =>
+        `  up to ${counted(events, 'event')} to ${oneLine(destinationName)} (${destinationId})`,
+    ),
     `Events delivered after ${made} are delivered again, with the same messageId.`,
   ]
 }

@@ -31,9 +31,9 @@ export function meaningOf(
   const { kind, status, durationMs } = result
   if (kind === 'no_answer' || kind === 'unauthorised') return { answerClass: 'retry', meaning: result }
   if (kind === 'refused') return { answerClass: 'abort', meaning: result }
-  const own = classify?.({ status, headers: flatHeaders(result.headers), body: parsedBody(result.text) }) ?? status
-  if (typeof own === 'string') return { answerClass: own, meaning: result }
-  return { answerClass: classOfStatus(own), meaning: { kind, status: own, durationMs } }
+  const own = classify?.({ status, headers: flatHeaders(result.headers), body: parsedBody(result.text) })
+  if (typeof own === 'number') return { answerClass: classOfStatus(own), meaning: { kind, status: own, durationMs } }
+  return { answerClass: own ?? classOfStatus(status), meaning: result }
 }
 
 export function abortReason(result: Ended): string {

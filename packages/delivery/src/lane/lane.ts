@@ -250,8 +250,8 @@ export class Lane {
     const isGiven = new Set(given)
     this.#drop((event) => isGiven.has(event))
     for (const event of this.#queue.unfinished) {
-      const isBehind = event.partition !== partition || event.offset >= offset
-      if (!isBehind && event.replayed === undefined && !event.isRecorded) this.#recorder.waits(event, null)
+      const isBefore = event.partition === partition && event.offset < offset
+      if (isBefore && event.replayed === undefined && !event.isRecorded) this.#recorder.waits(event, null)
     }
     return given
   }

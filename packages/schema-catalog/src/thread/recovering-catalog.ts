@@ -108,7 +108,7 @@ export class RecoveringCatalog {
     try {
       this.#catalog?.close()
     } catch {
-      // It is not used any more, in whatever state it is.
+      // Nothing uses it from here on, so the error does not matter.
     }
     this.#catalog = undefined
   }

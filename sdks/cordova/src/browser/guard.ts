@@ -16,7 +16,7 @@ export const guardText: GuardText = (text) => {
 /**
  * Tracking state, anonymousId and marker, kept outside the database as well: a lost opt-out would be a breach.
  *
- * @param failed is told of each failure: the database's copy counts then.
+ * @param failed called when the guard cannot be read or written; the copy in the database then counts.
  * @see contracts/cordova-sdk.md §14.4
  */
 export function newGuard(guardText: GuardText, failed: () => void) {

@@ -7,7 +7,7 @@ import { type Connection, connect } from './connection.ts'
 import { newDeferredCalls } from './deferred-calls.ts'
 import { newDiagnostics, textOfError } from './diagnostics.ts'
 import type { Host } from './host.ts'
-import { identityTexts, NOBODY } from './identity.ts'
+import { identityTexts, NO_IDENTITY } from './identity.ts'
 import { type LifecycleWatch, watchLifecycle } from './lifecycle-watch.ts'
 import { ALWAYS, DEBUG, ERROR, WARN } from './log.ts'
 import { newOutbox, type Outbox } from './outbox.ts'
@@ -375,7 +375,7 @@ export function newClient(host: Host) {
       deferred.discardIdentifiers()
       if (isOpen) recorder.load({})
       const result = defer(call)
-      await write({ session: null, ...identityTexts(NOBODY) })
+      await write({ session: null, ...identityTexts(NO_IDENTITY) })
       return result
     },
 

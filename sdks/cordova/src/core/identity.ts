@@ -14,7 +14,7 @@ export interface Identity {
   readonly deviceToken?: string | undefined
 }
 
-export const NOBODY: Identity = { anonymousId: '', traits: {}, externalIds: {} }
+export const NO_IDENTITY: Identity = { anonymousId: '', traits: {}, externalIds: {} }
 
 /** With some members replaced. */
 export function changed(identity: Identity, members: Partial<Identity>): Identity {
@@ -30,7 +30,7 @@ export function identityAfter(
   if (kind === 'alias') return changed(before, { userId })
   if (kind !== 'identify') return before
   const isSame = before.userId === userId
-  const { traits: known, externalIds } = isSame || before.userId === undefined ? before : NOBODY
+  const { traits: known, externalIds } = isSame || before.userId === undefined ? before : NO_IDENTITY
   const traits = merge(known, payload)
   // A null removes a trait of a user who is known.
   if (isSame) for (const key of Object.keys(payload)) if (payload[key] === null) delete traits[key]

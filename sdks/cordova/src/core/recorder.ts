@@ -14,7 +14,7 @@ import {
   identityTexts,
   merge,
   mergeIds,
-  NOBODY,
+  NO_IDENTITY,
 } from './identity.ts'
 import { BACKGROUNDED } from './lifecycle.ts'
 import type { Json, JsonObject } from './plain-json.ts'
@@ -48,7 +48,7 @@ export function newRecorder(
   const sessionTimeoutMs = autoSessionTracking ? sessionTimeout * 1000 : 0
   const { nextId } = host
   const context = newContext(warn)
-  let identity = NOBODY
+  let identity = NO_IDENTITY
   let session: Session | undefined
 
   const become = (next: Identity): Record<string, string | null> => {
@@ -86,7 +86,7 @@ export function newRecorder(
 
   const forgetUser = () => {
     const { anonymousId, deviceToken } = identity
-    return become(changed(NOBODY, { anonymousId, deviceToken }))
+    return become(changed(NO_IDENTITY, { anonymousId, deviceToken }))
   }
 
   return {
@@ -149,7 +149,7 @@ export function newRecorder(
     applied(call: StateCall, mayMakeIds: boolean): StateChanges {
       if (call.kind === 'reset') {
         const changes = call.renews
-          ? become(changed(NOBODY, { anonymousId: mayMakeIds ? nextId() : '' }))
+          ? become(changed(NO_IDENTITY, { anonymousId: mayMakeIds ? nextId() : '' }))
           : forgetUser()
         if (session) {
           session = { ...session, isOver: true }

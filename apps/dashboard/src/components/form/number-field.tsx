@@ -12,8 +12,8 @@ type NumberFieldProps = Omit<NumberInputProps, 'value' | 'onChange' | 'onBlur'> 
   )
 
 /**
- * A field for a number. It tells numbers only: what is written so far may be nothing or `-`. An empty optional field tells that there is no
- * number; a required one shows its last number again when the user leaves it.
+ * A field for a number. `onChange` receives numbers only, while the text may be empty or `-` for a moment. If the user empties an optional
+ * field, `onChange` receives undefined; a required field shows its last number again when the user leaves it.
  */
 export function NumberField({ value, onChange, isOptional = false, ...input }: NumberFieldProps) {
   const [written, setWritten] = useState<number | string>(value ?? '')

@@ -171,7 +171,7 @@ describe('damage', () => {
     expect(found['records']).toContain(second)
   })
 
-  test('records that damage in the WAL of a crashed server cut off are told', async () => {
+  test('reports that damage in the WAL of a crashed server cut off records', async () => {
     await using _ = await openLog(data, RECORDS, 2 ** 30)
     const crashed = join(root, 'crashed')
     cpSync(data, crashed, { recursive: true, filter: (path) => !path.endsWith('-shm') })

@@ -5,7 +5,7 @@ import { type CommandContext, remote, withExample } from '../command.ts'
 import { type CommandIo, EXIT, usageError } from '../command-io.ts'
 import { json, paintFor } from '../paint.ts'
 import { readMessage } from '../read-message.ts'
-import { resourceIds } from '../resource-options.ts'
+import { resourceId } from '../resource-options.ts'
 import { ServerApi, type ServerOptions } from '../server-api.ts'
 import { hasFailed, resultLines } from './result-lines.ts'
 import { stageFlags } from './stage-flags.ts'
@@ -51,10 +51,10 @@ async function answer<T>(
   const stage = stageFlags(options.stage)
   const message = await messageOf(options, io)
   const api = new ServerApi(options, io)
-  const [id] = await resourceIds(api, kind, [wanted])
+  const id = await resourceId(api, kind, wanted)
   const operation = kind === 'source' ? 'testSource' : 'testDestination'
   const force = options.force === true ? '?force=true' : ''
-  return api.test(`/v0/${operation}/${encodeURIComponent(id!)}${force}`, { stage, message })
+  return api.test(`/v0/${operation}/${encodeURIComponent(id)}${force}`, { stage, message })
 }
 
 async function messageOf({ message: file }: TestOptions, io: CommandIo): Promise<JsonObject> {

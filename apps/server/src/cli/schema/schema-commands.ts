@@ -1,5 +1,5 @@
 import type { EventMetadata, EventModel, EventVersion } from '@millrace/api-types'
-import { grouped } from '@millrace/wording'
+import { counted, grouped } from '@millrace/wording'
 import type { Command } from 'commander'
 import { type CommandContext, remote, withExample } from '../command.ts'
 import { CommandError, type CommandIo } from '../command-io.ts'
@@ -131,7 +131,7 @@ async function showMetadata(id: string, options: Common, io: CommandIo): Promise
     return [oneLine(path, MAX_NAME), `${shown.join(', ')}${more}`]
   })
   print(io, [
-    paint('bold', `${grouped(TotalCount)} ${TotalCount === 1 ? 'event' : 'events'}`),
+    paint('bold', counted(TotalCount, 'event')),
     '',
     keys.length === 0 ? 'No frequent values.' : 'Frequent values:',
     ...columns(rows).map((line) => `  ${line}`),

@@ -141,7 +141,7 @@ export function testCalls(open: OpenLimits): void {
     expect(b.takeAll()).toBe(1)
   })
 
-  test('whatever lanes do, calls stay within the limit, and no lane waits while there is a call for it', async () => {
+  test('calls of all lanes together stay within the limit, and no lane waits while a call is free for it', async () => {
     const seed = Math.floor(Math.random() * 2 ** 31)
     const random = randomFrom(seed)
     const pick = (below: number) => Math.floor(random() * below)

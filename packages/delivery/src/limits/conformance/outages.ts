@@ -108,7 +108,7 @@ export function testOutages(open: OpenLimits): void {
     expect(a.limits.outageState).toBe('resting')
   })
 
-  test('what failed at one lane is told by all, until the destination takes an event', () => {
+  test('every lane shows a failure of one lane, until the destination takes an event', () => {
     const [a, b] = lanesOf(open, 2) as [TestLane, TestLane]
     expect([a.limits.lastFailure, b.limits.failing]).toEqual([undefined, undefined])
     const failing = { since: Date.parse('2026-03-04T09:00:00Z'), last: { status: 503, noAnswer: null } }

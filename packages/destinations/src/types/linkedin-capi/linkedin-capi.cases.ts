@@ -94,7 +94,7 @@ const shown: DestinationCase[] = [
     ),
   },
   {
-    name: 'An event of nobody is refused',
+    name: 'An event that identifies no person is refused',
     config,
     event: { type: 'track', event: 'Signed Up', userId: 'u-4711', timestamp: '2026-03-04T09:15:31.900Z' },
     expected: {
