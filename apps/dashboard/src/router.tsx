@@ -1,13 +1,13 @@
 import type { QueryClient } from '@tanstack/react-query'
 import { createRootRoute, createRoute, createRouter, type RouteComponent, redirect } from '@tanstack/react-router'
 import { Suspense } from 'react'
-import { sessionHalf } from './api/session-half.ts'
+import { sessionHalf } from './api/session/session-half.ts'
 import { lazyPart } from './components/lazy-part.ts'
 import { Frame } from './shell/frame.tsx'
-import { PageFailed } from './shell/page-failed.tsx'
-import { PageMissing } from './shell/page-missing.tsx'
-import { PagePending } from './shell/page-pending.tsx'
-import type { LoadedPage, PageRoute } from './shell/page-route.ts'
+import { PageFailed } from './shell/page/page-failed.tsx'
+import { PageMissing } from './shell/page/page-missing.tsx'
+import { PagePending } from './shell/page/page-pending.tsx'
+import type { LoadedPage, PageRoute } from './shell/page/page-route.ts'
 
 declare module '@tanstack/react-router' {
   interface StaticDataRouteOption {

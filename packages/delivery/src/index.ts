@@ -1,17 +1,17 @@
 export { JUDGED_ANSWER_BYTES } from './failure/classify.ts'
-export type { EventPlace } from './lane/event-place.ts'
-export { deadLetterOf } from './lane/event-writes.ts'
+export { noAnswerText } from './lane/attempts/wait-cause.ts'
+export { deadLetterOf } from './lane/history/event-writes.ts'
+export type { Attempt, RequestHistory, ShownRequest } from './lane/history/request-history.ts'
 export { Lane } from './lane/lane.ts'
-export { LaneEvent, REPLAY_STREAM, type Replayed } from './lane/lane-event.ts'
 export type { LaneClient, LaneOptions, LaneSettings } from './lane/lane-options.ts'
 export type { LaneStatus } from './lane/lane-status.ts'
 export { LocalMemoryBudget, type MemoryBudget, SharedMemoryBudget } from './lane/memory-budget.ts'
-export { isBefore, type Position } from './lane/position.ts'
 export type { BatchPart, Classify, Joiner, OwnEnd, Prepared, ReadyRequests } from './lane/prepared.ts'
-export type { Attempt, RequestHistory, ShownRequest } from './lane/request-history.ts'
+export type { EventPlace } from './lane/queue/event-place.ts'
+export { LaneEvent, REPLAY_STREAM, type Replayed } from './lane/queue/lane-event.ts'
+export { isBefore, type Position } from './lane/queue/position.ts'
 export type { Transform } from './lane/transform.ts'
 export type { Transformed } from './lane/transformed.ts'
-export { noAnswerText } from './lane/wait-cause.ts'
 export type { DestinationLimits, LaneLimits, LimitSettings } from './limits/destination-limits.ts'
 export { LocalDestinationLimits } from './limits/local-limits.ts'
 export { newSharedLimits, openSharedLimits } from './limits/shared-limits.ts'
@@ -36,7 +36,6 @@ export {
 export { recentPercentiles } from './pace/latency-window.ts'
 export type { BacklogRow, BacklogStore, KeptRecord } from './store/backlog-store.ts'
 export type { BudgetFigures, BudgetState, BudgetStore, HeldBytes } from './store/budget-store.ts'
-export { outcomeOfDeadLetter } from './store/dead-letter-outcome.ts'
 export type { Scope } from './store/dead-letter-store.ts'
 export {
   DEAD_LETTER_STATES,
@@ -53,8 +52,6 @@ export type {
   ShardDecisions,
   StoredDuplicates,
 } from './store/duplicate-store.ts'
-export type { BlockWrite, JourneyWrite } from './store/flush.ts'
-export { STAGES, type Stage } from './store/flush.ts'
 export {
   JOB_STATES,
   type Job,
@@ -68,20 +65,23 @@ export {
   type PartPlace,
   type TakeLetters,
 } from './store/job-store.ts'
-export { LaneOutcomes } from './store/lane-outcomes.ts'
 export { MAX_GROUPS } from './store/letters/letter-limits.ts'
 export { findInEntries, HASH_ENTRY_BYTES, type MessageStore } from './store/message-store.ts'
-export { type FilterReason, filteredEntries } from './store/outcome-block.ts'
 export type { EventPlaceKey, OutcomeStore, RangeWrite, Recorded } from './store/outcome-store.ts'
+export { outcomeOfDeadLetter } from './store/outcomes/dead-letter-outcome.ts'
+export type { BlockWrite, JourneyWrite } from './store/outcomes/flush.ts'
+export { STAGES, type Stage } from './store/outcomes/flush.ts'
+export { LaneOutcomes } from './store/outcomes/lane-outcomes.ts'
+export { type FilterReason, filteredEntries } from './store/outcomes/outcome-block.ts'
 export {
   type OutcomesOfEvents,
   outcomePortData,
   outcomesBehind,
   type RecordedOutcome,
   type SoughtEvent,
-} from './store/outcomes-of-events.ts'
+} from './store/outcomes/outcomes-of-events.ts'
+export { INTERNAL_ERROR } from './store/outcomes/replaced-rows.ts'
 export type { PlaceStore } from './store/place-store.ts'
-export { INTERNAL_ERROR } from './store/replaced-rows.ts'
 export { type RunBefore, type RunStore, type ShardRuns, UNCLEAN_WITHIN_MS, type UnderWay } from './store/run-store.ts'
 export { FencedError, type ShardFence } from './store/shard-fence.ts'
 export type { DestinationFigures, FigureStore, ShardFigures } from './store/shard-figures.ts'

@@ -1,8 +1,8 @@
 import type { JsonObject } from '@millrace/protocol'
-import type { Exchange } from './exchange.ts'
 import type { GatewaySource } from './gateway-source.ts'
 import { type IngestRoute, writeKeyInPath } from './ingest-routes.ts'
 import { Refusal } from './refusals.ts'
+import type { Exchange } from './requests/exchange.ts'
 import { basicUserName, isBearer, withoutSecret } from './write-key.ts'
 
 /** Looks up the current snapshot; never waits. */

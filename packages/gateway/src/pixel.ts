@@ -1,7 +1,7 @@
 import { pixelEvent, pixelNesting } from '@millrace/protocol'
-import { type CheckedEvents, type EventLimits, hasIds } from './event-check.ts'
-import { Exchange } from './exchange.ts'
+import { type CheckedEvents, type EventLimits, hasIds } from './events/event-check.ts'
 import { Refusal } from './refusals.ts'
+import { Exchange } from './requests/exchange.ts'
 
 /** A transparent GIF of one pixel. */
 const PIXEL = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64')

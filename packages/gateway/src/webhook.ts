@@ -8,7 +8,7 @@ import {
   webhookBody,
   webhookEvents,
 } from '@millrace/protocol'
-import { type CheckedEvents, type EventLimits, readJson } from './event-check.ts'
+import { type CheckedEvents, type EventLimits, readJson } from './events/event-check.ts'
 import { Refusal } from './refusals.ts'
 
 export const SIGNATURE_SCHEMES = ['github', 'stripe', 'shopify'] as const

@@ -1,7 +1,7 @@
 import type { AccessToken, AccessTokenWritten } from '@millrace/api-types'
 import { useQuery } from '@tanstack/react-query'
-import { api } from './client.ts'
-import { readingAll, useWriting } from './reading.ts'
+import { api } from './requests/client.ts'
+import { readingAll, useWriting } from './requests/reading.ts'
 
 const ACCESS_TOKENS = '/v2/access-tokens'
 

@@ -1,6 +1,6 @@
 import type { AuditEntry, AuditKind } from '@millrace/api-types'
 import { useInfiniteQuery } from '@tanstack/react-query'
-import { readingPages } from './reading.ts'
+import { readingPages } from './requests/reading.ts'
 
 export const AUDIT_KINDS = [
   'source',

@@ -4,8 +4,8 @@ import type {
   AuthorizationFinished,
   AuthorizationWanted,
 } from '@millrace/api-types'
-import { api } from './client.ts'
-import { useWriting } from './reading.ts'
+import { api } from './requests/client.ts'
+import { useWriting } from './requests/reading.ts'
 
 const PATH = '/v2/destinations/authorization'
 /** Its tabs share it with no other origin. The page of a service severs `window.opener`. */

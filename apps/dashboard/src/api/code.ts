@@ -1,7 +1,7 @@
 import type { CodeVersion, CodeVersionHead, Library, LibraryWritten } from '@millrace/api-types'
 import { useQuery } from '@tanstack/react-query'
-import { api } from './client.ts'
-import { reading, useWriting } from './reading.ts'
+import { api } from './requests/client.ts'
+import { reading, useWriting } from './requests/reading.ts'
 
 /** The common members of transformations and libraries. @see contracts/transformations.md §9 */
 export type Code = Omit<Library, 'importName' | 'usedBy'>

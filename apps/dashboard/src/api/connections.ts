@@ -1,7 +1,7 @@
 import type { Connection, ConnectionRules, ConnectionWritten, RuleCount } from '@millrace/api-types'
 import { queryOptions, useQuery } from '@tanstack/react-query'
-import { api } from './client.ts'
-import { readingAll, readingOne, type Tagged, useWriting } from './reading.ts'
+import { api } from './requests/client.ts'
+import { readingAll, readingOne, type Tagged, useWriting } from './requests/reading.ts'
 
 const CONNECTIONS = '/v2/connections'
 const pathOf = (id: string) => `${CONNECTIONS}/${encodeURIComponent(id)}`

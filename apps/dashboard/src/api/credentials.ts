@@ -1,7 +1,7 @@
 import type { Credential } from '@millrace/api-types'
 import { useQuery } from '@tanstack/react-query'
-import { api } from './client.ts'
-import { readingAll, useWriting } from './reading.ts'
+import { api } from './requests/client.ts'
+import { readingAll, useWriting } from './requests/reading.ts'
 
 const CREDENTIALS = '/v2/credentials'
 const pathOf = (key: string) => `${CREDENTIALS}/${encodeURIComponent(key)}`

@@ -7,9 +7,9 @@ import type {
   StartedReplay,
 } from '@millrace/api-types'
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
-import { api } from './client.ts'
-import { reading, readingPages, useWriting } from './reading.ts'
-import { pollEvery } from './retry.ts'
+import { api } from './requests/client.ts'
+import { reading, readingPages, useWriting } from './requests/reading.ts'
+import { pollEvery } from './requests/retry.ts'
 
 export const STAGES = [
   'user_transformation',

@@ -1,7 +1,7 @@
 import type { DestinationDefinition } from '@millrace/api-types'
 import { useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
-import { reading } from './reading.ts'
+import { reading } from './requests/reading.ts'
 
 /** A type that is not verified may be so by the next event. */
 const NOT_VERIFIED_MS = 10_000

@@ -8,9 +8,9 @@ import type {
   FieldOptionsWanted,
 } from '@millrace/api-types'
 import { useQuery } from '@tanstack/react-query'
-import { api } from './client.ts'
-import { reading, readingAll, readingOne, type Tagged, useWriting } from './reading.ts'
-import { pollEvery } from './retry.ts'
+import { api } from './requests/client.ts'
+import { reading, readingAll, readingOne, type Tagged, useWriting } from './requests/reading.ts'
+import { pollEvery } from './requests/retry.ts'
 
 /** The mask of a secret; sending it keeps the saved value. @see contracts/destinations.md §3 */
 export const MASK = '********'

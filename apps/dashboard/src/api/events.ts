@@ -1,8 +1,8 @@
 import type { EventTrace, EventType, ListedEvent, Outcome, Paging } from '@millrace/api-types'
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
-import { api, pathWith } from './client.ts'
-import { reading, readingPages } from './reading.ts'
-import { pollEvery } from './retry.ts'
+import { api, pathWith } from './requests/client.ts'
+import { reading, readingPages } from './requests/reading.ts'
+import { pollEvery } from './requests/retry.ts'
 
 export const OUTCOMES = [
   'pending',

@@ -1,9 +1,9 @@
 import type { Health, Info, StartedBackup, Version } from '@millrace/api-types'
 import { queryOptions, useQuery } from '@tanstack/react-query'
-import { api } from './client.ts'
-import { onceShown, reading, useWriting } from './reading.ts'
-import { pollEvery } from './retry.ts'
-import { noteAsked } from './silence.ts'
+import { api } from './requests/client.ts'
+import { onceShown, reading, useWriting } from './requests/reading.ts'
+import { pollEvery } from './requests/retry.ts'
+import { noteAsked } from './requests/silence.ts'
 
 /** An unhealthy server answers 503 with the same body, which is no failure here. */
 export function useHealth(options: { pollMs?: number } = {}) {

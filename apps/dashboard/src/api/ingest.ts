@@ -1,6 +1,6 @@
 import type { EventType } from '@millrace/protocol/event'
 import type { JsonObject } from '@millrace/protocol/json'
-import { connectionFailure, failureOf } from './failure.ts'
+import { connectionFailure, failureOf } from './requests/failure.ts'
 
 const MAX_MS = 10_000
 

@@ -1,8 +1,8 @@
 import type { Library, LibraryWritten } from '@millrace/api-types'
 import { useQuery } from '@tanstack/react-query'
-import { api } from './client.ts'
 import { useCodeVersion, useCodeVersions, useDeletingCode, usePublishing } from './code.ts'
-import { readingAll, readingOne, type Tagged, useWriting } from './reading.ts'
+import { api } from './requests/client.ts'
+import { readingAll, readingOne, type Tagged, useWriting } from './requests/reading.ts'
 
 const LIBRARIES = '/v2/libraries'
 const pathOf = (id: string) => `${LIBRARIES}/${encodeURIComponent(id)}`

@@ -1,8 +1,8 @@
 import type { Replay, ReplayWritten } from '@millrace/api-types'
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
-import { api } from './client.ts'
-import { reading, readingPages, useWriting } from './reading.ts'
-import { pollEvery } from './retry.ts'
+import { api } from './requests/client.ts'
+import { reading, readingPages, useWriting } from './requests/reading.ts'
+import { pollEvery } from './requests/retry.ts'
 
 const REPLAYS = '/v2/replays'
 const pathOf = (id: string) => `${REPLAYS}/${encodeURIComponent(id)}`

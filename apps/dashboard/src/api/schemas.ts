@@ -6,8 +6,8 @@ import type {
   ModelJsonSchema,
 } from '@millrace/api-types'
 import { useQuery } from '@tanstack/react-query'
-import { reading } from './reading.ts'
-import { pollEvery } from './retry.ts'
+import { reading } from './requests/reading.ts'
+import { pollEvery } from './requests/retry.ts'
 
 const modelPath = (eventId: string) => `/schemas/event-model/${encodeURIComponent(eventId)}`
 const versionPath = (versionId: string) => `/schemas/event-version/${encodeURIComponent(versionId)}`

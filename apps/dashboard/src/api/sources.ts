@@ -1,8 +1,8 @@
 import type { Refusal, Source, SourceType, SourceWritten } from '@millrace/api-types'
 import { useQuery } from '@tanstack/react-query'
-import { api } from './client.ts'
-import { reading, readingAll, readingOne, type Tagged, useWriting } from './reading.ts'
-import { pollEvery } from './retry.ts'
+import { api } from './requests/client.ts'
+import { reading, readingAll, readingOne, type Tagged, useWriting } from './requests/reading.ts'
+import { pollEvery } from './requests/retry.ts'
 
 export const SOURCE_TYPES = [
   'Cordova',

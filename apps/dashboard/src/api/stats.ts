@@ -1,10 +1,10 @@
 import type { Stats } from '@millrace/api-types'
 import { queryOptions, useQuery } from '@tanstack/react-query'
-import { api } from './client.ts'
 import { askedFrom, movedOn } from './moving-stats.ts'
-import { onceShown } from './reading.ts'
-import { pollEvery } from './retry.ts'
-import { serverNow } from './server-clock.ts'
+import { api } from './requests/client.ts'
+import { onceShown } from './requests/reading.ts'
+import { pollEvery } from './requests/retry.ts'
+import { serverNow } from './requests/server-clock.ts'
 
 export interface StatsAsked {
   /** Length of the range; at most 360 steps. */

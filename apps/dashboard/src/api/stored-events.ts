@@ -1,6 +1,6 @@
 import type { Source } from '@millrace/api-types'
 import { useQueries } from '@tanstack/react-query'
-import { pollEvery } from './retry.ts'
+import { pollEvery } from './requests/retry.ts'
 import { readingEventModels } from './schemas.ts'
 
 const MAX_SOURCES = 5

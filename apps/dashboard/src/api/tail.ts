@@ -1,8 +1,8 @@
 import { useEffect, useRef, useState } from 'react'
-import { apiStream } from './client.ts'
 import type { EventFilters } from './events.ts'
-import { ApiError } from './failure.ts'
-import { nextTryMs } from './retry.ts'
+import { apiStream } from './requests/client.ts'
+import { ApiError } from './requests/failure.ts'
+import { nextTryMs } from './requests/retry.ts'
 import { type TailMessage, tailMessages } from './tail-messages.ts'
 
 /** `full`: 20 listeners are connected; `cut`: no answer, retried automatically; `closed`: the page is hidden. */

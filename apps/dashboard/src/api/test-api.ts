@@ -1,7 +1,7 @@
 import type { DestinationResult, RequestObject } from '@millrace/api-types'
 import type { JsonObject } from '@millrace/protocol/json'
-import { api } from './client.ts'
-import { useWriting } from './reading.ts'
+import { api } from './requests/client.ts'
+import { useWriting } from './requests/reading.ts'
 
 /** The body of a request, in the form that it uses; undefined for none. */
 export function usedBody({ body }: RequestObject): { readonly form: string; readonly value: JsonObject } | undefined {

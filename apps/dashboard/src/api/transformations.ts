@@ -10,10 +10,10 @@ import type {
   TransformationWritten,
 } from '@millrace/api-types'
 import { useQuery } from '@tanstack/react-query'
-import { api } from './client.ts'
 import { useCodeVersion, useCodeVersions, useDeletingCode, usePublishing } from './code.ts'
-import { reading, readingAll, readingOne, type Tagged, useWriting } from './reading.ts'
-import { pollEvery } from './retry.ts'
+import { api } from './requests/client.ts'
+import { reading, readingAll, readingOne, type Tagged, useWriting } from './requests/reading.ts'
+import { pollEvery } from './requests/retry.ts'
 
 const TRANSFORMATIONS = '/v2/transformations'
 const pathOf = (id: string) => `${TRANSFORMATIONS}/${encodeURIComponent(id)}`

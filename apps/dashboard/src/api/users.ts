@@ -1,7 +1,7 @@
 import type { Role, User, UserWritten } from '@millrace/api-types'
 import { useQuery } from '@tanstack/react-query'
-import { api } from './client.ts'
-import { readingAll, readingOne, useWriting } from './reading.ts'
+import { api } from './requests/client.ts'
+import { readingAll, readingOne, useWriting } from './requests/reading.ts'
 
 const USERS = '/v2/users'
 const pathOf = (id: string) => `${USERS}/${encodeURIComponent(id)}`

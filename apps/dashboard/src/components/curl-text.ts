@@ -1,5 +1,5 @@
 import { shellQuoted } from '@millrace/wording'
-import { type Method, pathWith, type QueryValues } from '../api/client.ts'
+import { type Method, pathWith, type QueryValues } from '../api/requests/client.ts'
 
 /** A request of this dashboard, for a user with a token. */
 export interface ShownRequest {

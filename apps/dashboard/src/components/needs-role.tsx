@@ -1,7 +1,7 @@
 import type { Role } from '@millrace/api-types'
 import { cloneElement, type ReactElement } from 'react'
-import { isAtLeast } from '../api/role.ts'
-import { useRole } from '../api/session.ts'
+import { isAtLeast } from '../api/session/role.ts'
+import { useRole } from '../api/session/session.ts'
 import { pageTexts } from '../texts.ts'
 import styles from './needs-role.module.css'
 

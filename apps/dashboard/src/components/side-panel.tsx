@@ -2,7 +2,7 @@ import { ActionIcon } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { type ReactNode, useEffect, useMemo, useRef } from 'react'
 import { Icon } from '../shell/icon.tsx'
-import { type KeyBinding, useKeys } from '../shell/keys.ts'
+import { type KeyBinding, useKeys } from '../shell/keys/keys.ts'
 import styles from './side-panel.module.css'
 
 interface SidePanelProps {

@@ -1,5 +1,5 @@
 import { useDeliveryStates, useDestinations } from '../api/destinations.ts'
-import { serverNow } from '../api/server-clock.ts'
+import { serverNow } from '../api/requests/server-clock.ts'
 import { destinationState, type NodeState, needsAttention } from './node-state.ts'
 
 const POLL_MS = 30_000

@@ -1,6 +1,6 @@
 import { ActionIcon, Menu } from '@mantine/core'
 import { Link, useNavigate } from '@tanstack/react-router'
-import { useSession, useSignOut } from '../api/session.ts'
+import { useSession, useSignOut } from '../api/session/session.ts'
 import { Refusal } from '../components/form/refusal.tsx'
 import { Icon } from './icon.tsx'
 import styles from './shell.module.css'

@@ -1,8 +1,8 @@
 import { Outlet, useLocation, useMatches, useNavigate } from '@tanstack/react-router'
 import { useEffect, useRef } from 'react'
-import { useHasSession } from '../api/session.ts'
+import { useHasSession } from '../api/session/session.ts'
 import { SignInOverPage } from '../pages/sign-in/sign-in-over-page.tsx'
-import { tabTitle, useCurrentTitle } from './page-title.ts'
+import { tabTitle, useCurrentTitle } from './page/page-title.ts'
 import { Shell } from './shell.tsx'
 import { Tips } from './tips.tsx'
 

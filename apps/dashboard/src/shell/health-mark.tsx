@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import { troublesOf, useHealth } from '../api/health.ts'
-import { useSilentSince } from '../api/silence.ts'
+import { useSilentSince } from '../api/requests/silence.ts'
 import { localTime } from '../components/time/time-text.ts'
 import { useTroubledDestinations } from '../components/troubled-destinations.ts'
 import { healthTexts as texts } from '../texts.ts'

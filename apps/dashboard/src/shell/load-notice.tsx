@@ -1,4 +1,4 @@
-import { useNextLoad } from '../api/loaded-part.ts'
+import { useNextLoad } from '../api/requests/loaded-part.ts'
 import { useClock } from '../components/states/use-clock.ts'
 import { pageTexts } from '../texts.ts'
 import styles from './shell.module.css'

@@ -3,19 +3,19 @@ import { useRouter } from '@tanstack/react-router'
 import { type ReactNode, Suspense, useEffect, useMemo, useState } from 'react'
 import { lazyPart } from '../components/lazy-part.ts'
 import { Loading } from '../components/states/loading.tsx'
-import { holdKeys, takeHeldKeys } from './held-keys.ts'
-import { type KeyBinding, useKeyListener, useKeys } from './keys.ts'
+import { holdKeys, takeHeldKeys } from './keys/held-keys.ts'
+import { type KeyBinding, useKeyListener, useKeys } from './keys/keys.ts'
+import { useControlKey } from './keys/use-control-key.ts'
 import { LinkNotice } from './link-notice.tsx'
 import { LoadNotice } from './load-notice.tsx'
 import { SECTIONS } from './navigation.ts'
 import styles from './shell.module.css'
 import { SideNavigation } from './side-navigation.tsx'
 import { TopBar } from './top-bar.tsx'
-import { useControlKey } from './use-control-key.ts'
 
-const loadPalette = () => import('./palette.tsx').then(({ Palette }) => ({ default: Palette }))
+const loadPalette = () => import('./palette/palette.tsx').then(({ Palette }) => ({ default: Palette }))
 const Palette = lazyPart(loadPalette)
-const KeyList = lazyPart(() => import('./key-list.tsx').then(({ KeyList }) => ({ default: KeyList })))
+const KeyList = lazyPart(() => import('./keys/key-list.tsx').then(({ KeyList }) => ({ default: KeyList })))
 
 /** After this time the first page has loaded its data. */
 const IDLE_MS = 2_000

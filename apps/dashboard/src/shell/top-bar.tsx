@@ -4,7 +4,7 @@ import { AccountMenu } from './account-menu.tsx'
 import { HealthMark } from './health-mark.tsx'
 import { Icon } from './icon.tsx'
 import { sectionOf } from './navigation.ts'
-import { useCurrentTitle } from './page-title.ts'
+import { useCurrentTitle } from './page/page-title.ts'
 import styles from './shell.module.css'
 import { ThemeMenu } from './theme-menu.tsx'
 

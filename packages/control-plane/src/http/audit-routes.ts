@@ -4,7 +4,7 @@ import type { FastifyPluginAsync } from 'fastify'
 import { AUDIT_KINDS, type AuditEntry, auditEntryJson } from '../audit/audit-entry.ts'
 import type { ControlPlane } from '../control-plane.ts'
 import type { AuditQuery } from '../store/control-store.ts'
-import { AUDIT_IN_WORDS } from './people.openapi.ts'
+import { AUDIT_IN_WORDS } from './people/people.openapi.ts'
 
 /** The audit log, newest first. @see contracts/control-plane.md §4 "list", §10 */
 export function auditRoutes({ audit }: ControlPlane): FastifyPluginAsync {

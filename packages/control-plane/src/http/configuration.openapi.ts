@@ -1,5 +1,5 @@
 import { closed, named, oneOf, type RouteDescription, refusals, Type } from '@millrace/openapi'
-import { DIFF_LINE } from './people.openapi.ts'
+import { DIFF_LINE } from './people/people.openapi.ts'
 
 const document = {
   millrace: 1,

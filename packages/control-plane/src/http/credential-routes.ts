@@ -3,7 +3,7 @@ import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import type { ControlPlane } from '../control-plane.ts'
 import { credentialJson, credentialTag } from '../resources/credential.ts'
 import { withoutEnvelope } from '../resources/written-fields.ts'
-import { CREDENTIALS_IN_WORDS } from './people.openapi.ts'
+import { CREDENTIALS_IN_WORDS } from './people/people.openapi.ts'
 import { searchedPage } from './searched-page.ts'
 
 /** Values for user code; no route returns them. @see contracts/control-plane.md §7 [D726] */

@@ -1,5 +1,5 @@
-import { isWaiting, type LaneEvent } from '../lane/lane-event.ts'
-import type { LaneQueue } from '../lane/lane-queue.ts'
+import { isWaiting, type LaneEvent } from '../lane/queue/lane-event.ts'
+import type { LaneQueue } from '../lane/queue/lane-queue.ts'
 import type { Meaning } from './classify.ts'
 import type { OutageReading } from './outage.ts'
 import { EXPIRES_AFTER_MS, GIVE_UP_AFTER_MS, GIVE_UP_ATTEMPTS } from './retry-schedule.ts'

@@ -1,6 +1,6 @@
 import type { AnswerClass } from '@millrace/protocol'
-import type { DeliveryHistory, Failed } from '../lane/delivery-history.ts'
-import { noAnswerText } from '../lane/wait-cause.ts'
+import { noAnswerText } from '../lane/attempts/wait-cause.ts'
+import type { DeliveryHistory, Failed } from '../lane/history/delivery-history.ts'
 import type { AttemptNote, LaneLimits } from '../limits/destination-limits.ts'
 import { type Ended, isOverload, type Meaning, signOf } from './classify.ts'
 

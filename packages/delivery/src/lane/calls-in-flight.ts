@@ -1,7 +1,7 @@
 import type { LaneLimits } from '../limits/destination-limits.ts'
 import type { OutboundCall, OutboundRequest, OutboundResult } from '../outbound/outbound-request.ts'
-import type { LaneEvent } from './lane-event.ts'
 import type { LaneClient } from './lane-options.ts'
+import type { LaneEvent } from './queue/lane-event.ts'
 
 /**
  * The calls of a lane that are in flight: at most one per event, and one for all events of a batch. Each has a right to it, taken

@@ -7,12 +7,12 @@ import { retryAfterMs, retryWaitMs } from '../failure/retry-schedule.ts'
 import { ConcurrencyLevel } from '../pace/concurrency-level.ts'
 import { Throttle } from '../pace/throttle.ts'
 import { Alarm } from './alarm.ts'
-import { addAttempt } from './delivery-history.ts'
-import { KeyOrder } from './key-order.ts'
-import { LaneEvent } from './lane-event.ts'
+import { addAttempt } from './history/delivery-history.ts'
+import type { Attempt } from './history/request-history.ts'
 import { LocalMemoryBudget } from './memory-budget.ts'
-import { Progress } from './progress.ts'
-import type { Attempt } from './request-history.ts'
+import { KeyOrder } from './queue/key-order.ts'
+import { LaneEvent } from './queue/lane-event.ts'
+import { Progress } from './queue/progress.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE

@@ -2,11 +2,11 @@ import type { Clock } from '@millrace/std'
 import type { Waiting } from '@millrace/wording'
 import type { OutageState } from '../failure/outage.ts'
 import type { LaneLimits } from '../limits/destination-limits.ts'
+import { eventWait, type LaneSituation, laneWait } from './attempts/wait-cause.ts'
 import type { CallsInFlight } from './calls-in-flight.ts'
-import type { LaneEvent } from './lane-event.ts'
-import type { LaneQueue } from './lane-queue.ts'
+import type { LaneEvent } from './queue/lane-event.ts'
+import type { LaneQueue } from './queue/lane-queue.ts'
 import type { Sending } from './sending.ts'
-import { eventWait, type LaneSituation, laneWait } from './wait-cause.ts'
 
 interface LaneStatusDeps {
   readonly queue: LaneQueue

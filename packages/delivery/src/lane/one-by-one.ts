@@ -1,10 +1,10 @@
 import type { Clock } from '@millrace/std'
 import type { LaneLimits } from '../limits/destination-limits.ts'
-import type { DeliveryAttempts } from './attempts.ts'
+import type { DeliveryAttempts } from './attempts/attempts.ts'
+import type { Parking } from './attempts/parking.ts'
 import type { CallsInFlight } from './calls-in-flight.ts'
-import type { LaneEvent } from './lane-event.ts'
-import type { LaneQueue } from './lane-queue.ts'
-import type { Parking } from './parking.ts'
+import type { LaneEvent } from './queue/lane-event.ts'
+import type { LaneQueue } from './queue/lane-queue.ts'
 
 /** Parts of a lane that are used while its events run one at a time. */
 export interface OneByOneDeps {

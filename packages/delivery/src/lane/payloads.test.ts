@@ -1,9 +1,9 @@
 import { ManualClock } from '@millrace/std'
 import { expect, test } from 'vitest'
-import { newHistory, noteAttempt } from './delivery-history.ts'
-import { LaneEvent } from './lane-event.ts'
+import { newHistory, noteAttempt } from './history/delivery-history.ts'
 import { LocalMemoryBudget } from './memory-budget.ts'
 import { Payloads } from './payloads.ts'
+import { LaneEvent } from './queue/lane-event.ts'
 
 test.each([
   ['keeps the attempts of an event that is in memory then', () => [{ messageId: 'm' } as never], 1],

@@ -1,8 +1,8 @@
 import type { Clock } from '@millrace/std'
-import { historyBytes } from './delivery-history.ts'
-import type { LaneEvent } from './lane-event.ts'
+import { historyBytes } from './history/delivery-history.ts'
+import type { RequestHistory } from './history/request-history.ts'
 import type { MemoryBudget } from './memory-budget.ts'
-import type { RequestHistory } from './request-history.ts'
+import type { LaneEvent } from './queue/lane-event.ts'
 import type { Transformed } from './transformed.ts'
 
 /** Events whose payloads are read together. */

@@ -1,7 +1,7 @@
 import type { CallsInFlight } from './calls-in-flight.ts'
-import type { LaneEvent } from './lane-event.ts'
-import type { LaneQueue } from './lane-queue.ts'
 import { LOADED_TOGETHER, type Payloads } from './payloads.ts'
+import type { LaneEvent } from './queue/lane-event.ts'
+import type { LaneQueue } from './queue/lane-queue.ts'
 import type { Transform } from './transform.ts'
 import { UserStage } from './user-stage.ts'
 

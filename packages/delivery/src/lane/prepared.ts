@@ -1,7 +1,7 @@
 import type { BatchOutcome, Judgement } from '@millrace/protocol'
 import type { OutboundRequest, OutboundResult } from '../outbound/outbound-request.ts'
-import type { Stage } from '../store/flush.ts'
-import type { ShownRequest } from './request-history.ts'
+import type { Stage } from '../store/outcomes/flush.ts'
+import type { ShownRequest } from './history/request-history.ts'
 
 /** An event prepared for sending: its requests, and functions that mask their secrets. */
 export interface ReadyRequests {

@@ -1,17 +1,17 @@
 import type { LaneLimits } from '../limits/destination-limits.ts'
 import type { Alarm } from './alarm.ts'
-import type { DeliveryAttempts } from './attempts.ts'
+import type { DeliveryAttempts } from './attempts/attempts.ts'
+import type { Probing } from './attempts/probing.ts'
+import type { Retries } from './attempts/retries.ts'
 import { BatchAttempts } from './batches/batch-attempts.ts'
 import { Batching } from './batches/batching.ts'
 import type { CallsInFlight } from './calls-in-flight.ts'
-import type { LaneEvent } from './lane-event.ts'
+import type { OutcomeRecorder } from './history/outcome-recorder.ts'
 import type { LaneOptions, LaneSettings } from './lane-options.ts'
-import type { LaneQueue } from './lane-queue.ts'
-import type { OutcomeRecorder } from './outcome-recorder.ts'
 import type { Payloads } from './payloads.ts'
 import type { Preparation } from './preparation.ts'
-import type { Probing } from './probing.ts'
-import type { Retries } from './retries.ts'
+import type { LaneEvent } from './queue/lane-event.ts'
+import type { LaneQueue } from './queue/lane-queue.ts'
 
 /** Wait after an internal fault outside of any event. */
 const AFTER_FAULT_MS = 1_000

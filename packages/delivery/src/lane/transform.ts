@@ -1,4 +1,4 @@
-import type { LaneEvent } from './lane-event.ts'
+import type { LaneEvent } from './queue/lane-event.ts'
 import type { Transformed } from './transformed.ts'
 
 /** Runs user code on loaded events. @returns a result per event, in the same order; never rejects. */

@@ -1,7 +1,7 @@
 import { Queue } from '@millrace/std'
-import type { LaneEvent } from './lane-event.ts'
-import type { LaneQueue } from './lane-queue.ts'
 import type { Payloads } from './payloads.ts'
+import type { LaneEvent } from './queue/lane-event.ts'
+import type { LaneQueue } from './queue/lane-queue.ts'
 import type { Transform } from './transform.ts'
 import type { Transformed } from './transformed.ts'
 

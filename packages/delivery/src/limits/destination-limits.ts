@@ -1,5 +1,5 @@
 import type { OutageReading, OutageState, Sign } from '../failure/outage.ts'
-import type { Failing } from '../lane/wait-cause.ts'
+import type { Failing } from '../lane/attempts/wait-cause.ts'
 import type { ThrottleRule } from '../pace/throttle.ts'
 
 /** The configured limits of a destination. */

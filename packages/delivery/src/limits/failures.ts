@@ -1,4 +1,4 @@
-import type { Failing } from '../lane/wait-cause.ts'
+import type { Failing } from '../lane/attempts/wait-cause.ts'
 import type { LastFailure } from './destination-limits.ts'
 
 /** What failed attempts of a destination said, for people. */

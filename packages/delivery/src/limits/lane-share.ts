@@ -1,5 +1,5 @@
 import type { OutageReading, OutageState } from '../failure/outage.ts'
-import type { Failing } from '../lane/wait-cause.ts'
+import type { Failing } from '../lane/attempts/wait-cause.ts'
 import type { AttemptNote, LaneLimits, LastFailure, LimitSettings } from './destination-limits.ts'
 import type { FairShares } from './fair-shares.ts'
 import type { LimitsState } from './limits-state.ts'

@@ -1,5 +1,5 @@
-import type { RequestHistory } from '../lane/request-history.ts'
-import type { DeadLetterWrite, Stage, WithVersions } from './flush.ts'
+import type { RequestHistory } from '../lane/history/request-history.ts'
+import type { DeadLetterWrite, Stage, WithVersions } from './outcomes/flush.ts'
 
 export const DEAD_LETTER_STATES = ['open', 'replaying', 'resolved', 'discarded'] as const
 export type DeadLetterState = (typeof DEAD_LETTER_STATES)[number]

@@ -1,5 +1,5 @@
 import type { DeadLetterFilter, DeadLetterRow } from './dead-letter-store.ts'
-import type { BlockWrite, JourneyWrite } from './flush.ts'
+import type { BlockWrite, JourneyWrite } from './outcomes/flush.ts'
 
 export const JOB_STATES = ['queued', 'running', 'paused', 'done', 'cancelled', 'failed'] as const
 export type JobState = (typeof JOB_STATES)[number]

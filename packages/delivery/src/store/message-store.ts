@@ -1,4 +1,4 @@
-import type { PositionWrite } from './flush.ts'
+import type { PositionWrite } from './outcomes/flush.ts'
 
 /** 8 bytes hash, 6 bytes offset, 2 bytes index. */
 export const HASH_ENTRY_BYTES = 16

@@ -1,7 +1,7 @@
-import type { RequestHistory } from '../lane/request-history.ts'
+import type { RequestHistory } from '../lane/history/request-history.ts'
 import type { DeadLetterRow, Scope } from './dead-letter-store.ts'
-import type { JourneyWrite, PositionWrite, WithVersions } from './flush.ts'
-import type { PlainOutcome } from './outcome-block.ts'
+import type { JourneyWrite, PositionWrite, WithVersions } from './outcomes/flush.ts'
+import type { PlainOutcome } from './outcomes/outcome-block.ts'
 
 /**
  * Maximum gap between two ranges of one destination and source that are merged: the events in the gap have their own

@@ -1,4 +1,4 @@
-import type { EventPlace } from '../lane/event-place.ts'
+import type { EventPlace } from '../lane/queue/event-place.ts'
 
 /** Older ends do not count. */
 export const UNCLEAN_WITHIN_MS = 600_000

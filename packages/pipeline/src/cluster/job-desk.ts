@@ -1,7 +1,7 @@
 import type { Job } from '@millrace/delivery'
 import { ApiError } from '@millrace/openapi'
 import { type JobRequest, Jobs, type JobsOptions } from '../jobs/jobs.ts'
-import type { LogRequest } from '../jobs/log-request.ts'
+import type { LogRequest } from '../jobs/log/log-request.ts'
 import type { ClusterLog } from './cluster-log.ts'
 
 const MAX_UNFINISHED = 1_000

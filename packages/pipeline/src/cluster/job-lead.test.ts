@@ -1,6 +1,6 @@
 import { systemClock } from '@millrace/std'
 import { expect, test } from 'vitest'
-import { LogScan } from '../jobs/log-scan.ts'
+import { LogScan } from '../jobs/log/log-scan.ts'
 import { HOUR, PipelineUnderTest, START } from '../testing/pipeline-under-test.ts'
 import { tracks } from '../testing/test-events.ts'
 import { JobLead } from './job-lead.ts'

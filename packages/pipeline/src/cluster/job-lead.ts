@@ -2,7 +2,7 @@ import type { DeliveryStore, Job } from '@millrace/delivery'
 import type { Clock, Logger } from '@millrace/std'
 import type { JobDeps } from '../jobs/job-context.ts'
 import { JobRun } from '../jobs/job-run.ts'
-import type { LogScan } from '../jobs/log-scan.ts'
+import type { LogScan } from '../jobs/log/log-scan.ts'
 import { Turns } from './turns.ts'
 
 const LOOK_MS = 1_000

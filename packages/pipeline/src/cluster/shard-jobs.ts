@@ -4,7 +4,7 @@ import type { DeliveryMetrics } from '../delivery/delivery-metrics.ts'
 import type { Configuration } from '../following/configuration.ts'
 import type { JobDeps } from '../jobs/job-context.ts'
 import { JobRun } from '../jobs/job-run.ts'
-import type { LogScan } from '../jobs/log-scan.ts'
+import type { LogScan } from '../jobs/log/log-scan.ts'
 import type { HeldShard } from './held-shard.ts'
 import { Turns } from './turns.ts'
 

@@ -7,7 +7,7 @@ import type { ShownOutcome } from '../events/outcomes-now.ts'
 import type { TraceAsked } from '../events/traces.ts'
 import type { ConfigurationChange } from '../following/configuration.ts'
 import type { Removed } from '../following/removals.ts'
-import type { SelectedEvent } from '../jobs/scan-calls.ts'
+import type { SelectedEvent } from '../jobs/log/scan-calls.ts'
 import type { ThreadLoad } from './thread-meter.ts'
 
 /** What a shard still needs of one of its partitions. */

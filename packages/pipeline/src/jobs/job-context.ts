@@ -2,7 +2,7 @@ import type { DeliveryStore, Job, JobStore } from '@millrace/delivery'
 import { type Clock, type Logger, orAborted } from '@millrace/std'
 import type { ConfiguredDestination } from '../following/configuration.ts'
 import type { Shard } from '../host/shard.ts'
-import type { LogScan } from './log-scan.ts'
+import type { LogScan } from './log/log-scan.ts'
 import { Pace } from './pace.ts'
 import { Waits } from './waits.ts'
 

@@ -1,8 +1,8 @@
 import type { Job } from '@millrace/delivery'
 import { JobContext, type JobDeps, type JobWork } from './job-context.ts'
-import { LetterWork } from './letter-work.ts'
-import { RangeLostError } from './log-scan.ts'
-import { LogWork } from './log-work.ts'
+import { LetterWork } from './letters/letter-work.ts'
+import { RangeLostError } from './log/log-scan.ts'
+import { LogWork } from './log/log-work.ts'
 
 /**
  * Runs one job. All work that is done is on disk with its place, so the run may be halted, or the process may end, at

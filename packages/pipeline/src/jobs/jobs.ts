@@ -6,9 +6,9 @@ import type { Timer } from '@millrace/std'
 import type { ConfiguredDestination } from '../following/configuration.ts'
 import type { JobDeps } from './job-context.ts'
 import { JobRun } from './job-run.ts'
-import type { LetterRequest } from './letter-selection.ts'
-import type { LogRequest } from './log-request.ts'
-import { refuseUnlessKept, refuseUnlessReplayable } from './log-request-state.ts'
+import type { LetterRequest } from './letters/letter-selection.ts'
+import type { LogRequest } from './log/log-request.ts'
+import { refuseUnlessKept, refuseUnlessReplayable } from './log/log-request-state.ts'
 import { STANDARD_RATE } from './replay-rate.ts'
 
 const MAX_RUNNING = 10

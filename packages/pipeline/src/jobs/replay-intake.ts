@@ -11,8 +11,8 @@ import type { DeliveryDeps } from '../delivery/delivery-deps.ts'
 import type { DestinationDelivery } from '../delivery/destination-delivery.ts'
 import type { ReplayedTake } from '../host/shard.ts'
 import { bytesPerEvent } from '../reading/parsed-records.ts'
-import { deliverWait, type ReplayedEvent, refuseWait, waitOf } from './replayed-event.ts'
-import type { ScanPlace } from './scan-calls.ts'
+import { deliverWait, type ReplayedEvent, refuseWait, waitOf } from './log/replayed-event.ts'
+import type { ScanPlace } from './log/scan-calls.ts'
 
 export interface ReplayIntakeOptions {
   readonly deps: Pick<DeliveryDeps, 'log' | 'store' | 'clock' | 'parsed'>

@@ -5,8 +5,8 @@ import type { FastifyInstance, FastifyPluginAsync, FastifyRequest } from 'fastif
 import { jobJson } from './job-json.ts'
 import { LETTER_ACTIONS_IN_WORDS as LETTERS, REPLAYS_IN_WORDS } from './jobs.openapi.ts'
 import type { Jobs } from './jobs.ts'
-import { readLetterRequest } from './letter-selection.ts'
-import { readLogRequest } from './log-request.ts'
+import { readLetterRequest } from './letters/letter-selection.ts'
+import { readLogRequest } from './log/log-request.ts'
 
 const CURSOR = 'rp'
 

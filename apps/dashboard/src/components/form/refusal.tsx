@@ -1,5 +1,5 @@
-import { ApiError } from '../../api/failure.ts'
-import { nextTryMs } from '../../api/retry.ts'
+import { ApiError } from '../../api/requests/failure.ts'
+import { nextTryMs } from '../../api/requests/retry.ts'
 import { pageTexts } from '../../texts.ts'
 import styles from './refusal.module.css'
 

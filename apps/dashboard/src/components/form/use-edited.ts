@@ -1,7 +1,7 @@
 import type { UseMutationResult } from '@tanstack/react-query'
 import { useState } from 'react'
-import { type Answer, ApiError } from '../../api/client.ts'
-import type { Tagged } from '../../api/reading.ts'
+import { type Answer, ApiError } from '../../api/requests/client.ts'
+import type { Tagged } from '../../api/requests/reading.ts'
 import { type Base, etagForSave, inputAfterSave } from './edited-base.ts'
 
 /** A kind of resource, such as sources, and its read and write calls. */

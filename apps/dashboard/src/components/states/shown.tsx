@@ -1,6 +1,6 @@
 import type { Role } from '@millrace/api-types'
 import type { ReactNode } from 'react'
-import { ApiError } from '../../api/failure.ts'
+import { ApiError } from '../../api/requests/failure.ts'
 import { Failed } from './failed.tsx'
 import { Loading } from './loading.tsx'
 import { PanelBoundary } from './panel-boundary.tsx'

@@ -1,6 +1,6 @@
 import { Button } from '@mantine/core'
-import { ApiError } from '../../api/failure.ts'
-import { useSilentSince } from '../../api/silence.ts'
+import { ApiError } from '../../api/requests/failure.ts'
+import { useSilentSince } from '../../api/requests/silence.ts'
 import { pageTexts } from '../../texts.ts'
 import { localTime } from '../time/time-text.ts'
 import { FailureText } from './failed.tsx'

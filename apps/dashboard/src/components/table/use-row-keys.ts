@@ -1,5 +1,5 @@
 import { type RefObject, useCallback, useMemo, useRef, useState } from 'react'
-import { type KeyBinding, useKeys } from '../../shell/keys.ts'
+import { type KeyBinding, useKeys } from '../../shell/keys/keys.ts'
 import { copyText } from '../copy-text.ts'
 import type { DataTableProps } from './data-table-props.ts'
 

@@ -1,4 +1,4 @@
-import type { PageRoute } from '../../shell/page-route.ts'
+import type { PageRoute } from '../../shell/page/page-route.ts'
 import { accountSearch } from './account-search.ts'
 
 export const routes: readonly PageRoute[] = [

@@ -6,7 +6,7 @@ import { useSource } from '../../api/sources.ts'
 import { ShownId } from '../../components/shown-id.tsx'
 import { OnOffMark } from '../../components/state-mark.tsx'
 import { Shown } from '../../components/states/shown.tsx'
-import { PageHead } from '../../shell/page-head.tsx'
+import { PageHead } from '../../shell/page/page-head.tsx'
 import { ConnectionRulesForm } from './rules/connection-rules-form.tsx'
 
 /** Which events go from a source to a destination. */

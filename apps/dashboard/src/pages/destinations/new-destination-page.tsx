@@ -1,7 +1,7 @@
 import { useDestinationDefinitions } from '../../api/destination-definitions.ts'
 import { ApiPopover } from '../../components/api-popover.tsx'
 import { Shown } from '../../components/states/shown.tsx'
-import { PageHead } from '../../shell/page-head.tsx'
+import { PageHead } from '../../shell/page/page-head.tsx'
 import { useSearchValues } from '../../shell/search-values.ts'
 import { newDestinationSearch } from './destinations-search.ts'
 import { NewDestinationForm } from './form/new-destination-form.tsx'

@@ -1,4 +1,4 @@
-import type { PageRoute } from '../../shell/page-route.ts'
+import type { PageRoute } from '../../shell/page/page-route.ts'
 import { eventsSearch } from '../events/events-search.ts'
 import { destinationsSearch, newDestinationSearch } from './destinations-search.ts'
 import { overviewSearch } from './overview/overview-range.ts'

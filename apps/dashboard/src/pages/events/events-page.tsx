@@ -1,6 +1,6 @@
 import { ApiPopover } from '../../components/api-popover.tsx'
 import { MAX_ROWS } from '../../components/curl-text.ts'
-import { PageHead } from '../../shell/page-head.tsx'
+import { PageHead } from '../../shell/page/page-head.tsx'
 import { useSearchValues } from '../../shell/search-values.ts'
 import { EventsOf } from './events-of.tsx'
 import { askedEvents, eventsSearch } from './events-search.ts'

@@ -1,7 +1,7 @@
 import { VisuallyHidden } from '@mantine/core'
 import type { ListedEvent } from '@millrace/api-types'
 import type { Waiting } from '@millrace/wording'
-import { serverNow } from '../../api/server-clock.ts'
+import { serverNow } from '../../api/requests/server-clock.ts'
 import { firstLine } from '../../components/json/shown-text.ts'
 import { StateMark } from '../../components/state-mark.tsx'
 import { waitingText } from '../../components/time/waiting-text.ts'

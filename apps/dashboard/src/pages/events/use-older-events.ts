@@ -2,7 +2,7 @@ import type { ListedEvent } from '@millrace/api-types'
 import { useQuery } from '@tanstack/react-query'
 import { useCallback, useEffect } from 'react'
 import type { useEvents } from '../../api/events.ts'
-import { reading } from '../../api/reading.ts'
+import { reading } from '../../api/requests/reading.ts'
 
 export const PAGE = 100
 /** Maximum of automatic searches before the user is asked to continue. */

@@ -1,4 +1,4 @@
-import type { PageRoute } from '../../shell/page-route.ts'
+import type { PageRoute } from '../../shell/page/page-route.ts'
 import { askForHome } from './ask-for-home.ts'
 import { homeSearch } from './home-search.ts'
 

@@ -10,7 +10,7 @@ import { NeedsRole } from '../../components/needs-role.tsx'
 import { Empty } from '../../components/states/empty.tsx'
 import { Shown } from '../../components/states/shown.tsx'
 import { DataTable } from '../../components/table/data-table.tsx'
-import { PageHead } from '../../shell/page-head.tsx'
+import { PageHead } from '../../shell/page/page-head.tsx'
 import { replayTexts } from '../../texts.ts'
 import { replayColumns } from './replay-columns.tsx'
 

@@ -1,4 +1,4 @@
-import type { PageRoute } from '../../shell/page-route.ts'
+import type { PageRoute } from '../../shell/page/page-route.ts'
 import { auditSearch } from './audit/audit-search.ts'
 
 export const routes: readonly PageRoute[] = [

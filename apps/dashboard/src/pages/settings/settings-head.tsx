@@ -1,7 +1,7 @@
 import { useLocation } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { SETTINGS_TABS } from '../../shell/navigation.ts'
-import { PageHead } from '../../shell/page-head.tsx'
+import { PageHead } from '../../shell/page/page-head.tsx'
 
 /** The head of every page of the settings. */
 export function SettingsHead({ actions }: { readonly actions?: ReactNode }) {

@@ -1,5 +1,5 @@
 import { getDefaultZIndex, Modal } from '@mantine/core'
-import { useSession } from '../../api/session.ts'
+import { useSession } from '../../api/session/session.ts'
 import { pageTexts } from '../../texts.ts'
 import styles from './sign-in.module.css'
 import { SignInForm } from './sign-in-form.tsx'

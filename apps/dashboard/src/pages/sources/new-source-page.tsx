@@ -6,7 +6,7 @@ import { SOURCE_TYPES, useCreateSource } from '../../api/sources.ts'
 import { ApiPopover } from '../../components/api-popover.tsx'
 import { fieldRefusal, Refusal } from '../../components/form/refusal.tsx'
 import { NeedsRole, useMay } from '../../components/needs-role.tsx'
-import { PageHead } from '../../shell/page-head.tsx'
+import { PageHead } from '../../shell/page/page-head.tsx'
 import styles from './sources.module.css'
 
 const FIELDS = ['name', 'type']

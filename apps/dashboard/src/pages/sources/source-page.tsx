@@ -8,8 +8,8 @@ import { Loading } from '../../components/states/loading.tsx'
 import { titleOf } from '../../components/states/read-state.ts'
 import { Shown } from '../../components/states/shown.tsx'
 import { Unconnected } from '../../components/unconnected.tsx'
-import { PageHead } from '../../shell/page-head.tsx'
-import { PageMissing } from '../../shell/page-missing.tsx'
+import { PageHead } from '../../shell/page/page-head.tsx'
+import { PageMissing } from '../../shell/page/page-missing.tsx'
 import type { SourceTabProps } from './source-tab-props.ts'
 
 interface Tab {

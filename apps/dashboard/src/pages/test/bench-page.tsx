@@ -5,7 +5,7 @@ import { useSources } from '../../api/sources.ts'
 import { lazyPart } from '../../components/lazy-part.ts'
 import { together } from '../../components/states/read-state.ts'
 import { Shown } from '../../components/states/shown.tsx'
-import { PageHead } from '../../shell/page-head.tsx'
+import { PageHead } from '../../shell/page/page-head.tsx'
 
 const Bench = lazyPart(() => import('./bench.tsx').then(({ Bench }) => ({ default: Bench })))
 

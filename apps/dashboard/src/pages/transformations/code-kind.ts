@@ -7,7 +7,7 @@ import {
   useLibraryVersions,
   usePublishLibrary,
 } from '../../api/libraries.ts'
-import type { Tagged } from '../../api/reading.ts'
+import type { Tagged } from '../../api/requests/reading.ts'
 import {
   useChangeTransformation,
   useDeleteTransformation,

@@ -1,11 +1,11 @@
 import type { BatchOutcome } from '@millrace/protocol'
 import type { Clock } from '@millrace/std'
 import { abortReason, type Ended, flatHeaders, type Meaning, parsedBody } from '../../failure/classify.ts'
-import type { Stage } from '../../store/flush.ts'
-import type { DeliveryAttempts, EndedCall } from '../attempts.ts'
+import type { Stage } from '../../store/outcomes/flush.ts'
+import type { DeliveryAttempts, EndedCall } from '../attempts/attempts.ts'
 import type { CallsInFlight } from '../calls-in-flight.ts'
-import type { LaneEvent } from '../lane-event.ts'
 import type { Joiner, ReadyRequests } from '../prepared.ts'
+import type { LaneEvent } from '../queue/lane-event.ts'
 import type { Batch } from './batch.ts'
 
 /** Parts of a lane that batches use, and what the lane does after them. */

@@ -1,5 +1,5 @@
-import type { LaneEvent } from '../lane-event.ts'
 import type { BatchPart, Joiner, ReadyRequests } from '../prepared.ts'
+import type { LaneEvent } from '../queue/lane-event.ts'
 
 /** Events that travel in one request. While it fills, events join; then it is sent. */
 export class Batch {

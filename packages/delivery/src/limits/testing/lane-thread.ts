@@ -1,10 +1,10 @@
 import { workerData } from 'node:worker_threads'
 import { answerCalls, type Clock } from '@millrace/std'
 import { Lane } from '../../lane/lane.ts'
-import { LaneEvent } from '../../lane/lane-event.ts'
 import type { LaneClient } from '../../lane/lane-options.ts'
 import { LocalMemoryBudget } from '../../lane/memory-budget.ts'
-import { LaneOutcomes } from '../../store/lane-outcomes.ts'
+import { LaneEvent } from '../../lane/queue/lane-event.ts'
+import { LaneOutcomes } from '../../store/outcomes/lane-outcomes.ts'
 import { openSharedLimits } from '../shared-limits.ts'
 import { type LaneThreadCalls, type LaneThreadData, SharedFacts } from './lane-thread-calls.ts'
 

@@ -2,8 +2,8 @@ import { ManualClock } from '@millrace/std'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { DeliveryStore } from '../delivery-store.ts'
-import type { DeadLetterWrite, JourneyWrite } from '../flush.ts'
-import type { LaneOutcomes } from '../lane-outcomes.ts'
+import type { DeadLetterWrite, JourneyWrite } from '../outcomes/flush.ts'
+import type { LaneOutcomes } from '../outcomes/lane-outcomes.ts'
 import { eventAt, letter, type MakePlace, NOW, recordedAt, wait } from './store-place.ts'
 
 const RUNS = Number(process.env['FLUSH_RUNS'] ?? 100)

@@ -1,6 +1,6 @@
 import { randomFrom } from '@millrace/std'
 import { expect, test } from 'vitest'
-import { LaneEvent } from '../../lane/lane-event.ts'
+import { LaneEvent } from '../../lane/queue/lane-event.ts'
 import type { DeadLetterFilter, DeadLetterRow, DeadLetterStore } from '../dead-letter-store.ts'
 import type { DeliveryStore } from '../delivery-store.ts'
 import { eventAt, laneOf, letter, type MakePlace, NOW, withStore } from './store-place.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { RequestHistory } from '../../lane/request-history.ts'
-import { filteredEntries, type PlainOutcome } from '../outcome-block.ts'
+import type { RequestHistory } from '../../lane/history/request-history.ts'
+import { filteredEntries, type PlainOutcome } from '../outcomes/outcome-block.ts'
 import { eventAt, laneOf, letter, type MakePlace, NOW, recordedAt, replayJob, wait, withStore } from './store-place.ts'
 
 /** Dead letters, and jobs over them and over the log. */

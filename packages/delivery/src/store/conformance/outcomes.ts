@@ -1,7 +1,7 @@
 import { ThreadEndedError } from '@millrace/std'
 import { expect, test } from 'vitest'
 import type { RangeWrite } from '../outcome-store.ts'
-import { outcomesBehind } from '../outcomes-of-events.ts'
+import { outcomesBehind } from '../outcomes/outcomes-of-events.ts'
 import {
   eventAt,
   laneOf,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { LaneEvent } from '../../lane/lane-event.ts'
+import { LaneEvent } from '../../lane/queue/lane-event.ts'
 import type { DeliveryStore } from '../delivery-store.ts'
 import { letter, type MakePlace, NOW, replayJob, wait, withStore } from './store-place.ts'
 

@@ -1,9 +1,9 @@
 import { ManualClock } from '@millrace/std'
-import { LaneEvent, type Replayed } from '../../lane/lane-event.ts'
+import { LaneEvent, type Replayed } from '../../lane/queue/lane-event.ts'
 import type { DeliveryStore } from '../delivery-store.ts'
-import type { DeadLetterWrite, JourneyWrite } from '../flush.ts'
 import type { NewLetterJob } from '../job-store.ts'
-import type { OutcomeWriterOptions } from '../outcome-writer.ts'
+import type { DeadLetterWrite, JourneyWrite } from '../outcomes/flush.ts'
+import type { OutcomeWriterOptions } from '../outcomes/outcome-writer.ts'
 
 export const NOW = Date.parse('2026-03-04T09:00:00.000Z')
 export const REQUEST = { method: 'POST', endpoint: 'http://x/', headers: {}, attempts: [] }

@@ -1,4 +1,4 @@
-import type { DeadLetterWrite } from '../flush.ts'
+import type { DeadLetterWrite } from '../outcomes/flush.ts'
 
 /** A smaller group becomes single rows. */
 export const FEWEST_ALIKE = 16

@@ -1,5 +1,5 @@
 import type { DeadLetterFilter } from '../dead-letter-store.ts'
-import { STAGES } from '../flush.ts'
+import { STAGES } from '../outcomes/flush.ts'
 
 /** The columns of a dead letter that filters use; names and texts as numbers. */
 export interface JudgedLetter {

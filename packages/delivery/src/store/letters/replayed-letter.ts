@@ -1,7 +1,7 @@
-import { mergedRequests } from '../../lane/merged-requests.ts'
-import type { RequestHistory } from '../../lane/request-history.ts'
+import { mergedRequests } from '../../lane/history/merged-requests.ts'
+import type { RequestHistory } from '../../lane/history/request-history.ts'
 import type { ReplayWait } from '../dead-letter-store.ts'
-import type { JourneyWrite } from '../flush.ts'
+import type { JourneyWrite } from '../outcomes/flush.ts'
 
 /** The stored attempts of a dead letter, and of its replay that is under way: both as JSON. */
 export interface StoredAttempts {

@@ -1,6 +1,6 @@
 import { TestSchema } from '@millrace/postgres/testing/test-schema'
 import { expect, test } from 'vitest'
-import { LaneEvent } from '../../lane/lane-event.ts'
+import { LaneEvent } from '../../lane/queue/lane-event.ts'
 import { letter, NOW } from '../conformance/store-place.ts'
 import type { PostgresDeliveryStore } from './postgres-delivery-store.ts'
 import { deliveryTestSchema, openStore } from './testing/store-under-test.ts'

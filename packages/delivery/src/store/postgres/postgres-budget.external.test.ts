@@ -1,7 +1,7 @@
 import { LeaseLostError, leaseSchema, migrate } from '@millrace/postgres'
 import { TestSchema } from '@millrace/postgres/testing/test-schema'
 import { expect, test } from 'vitest'
-import { LaneEvent } from '../../lane/lane-event.ts'
+import { LaneEvent } from '../../lane/queue/lane-event.ts'
 import { eventAt, letter, NOW, wait } from '../conformance/store-place.ts'
 import { KEPT } from './postgres-budget.ts'
 import { deliverySchema } from './schema.ts'

@@ -5,7 +5,7 @@ import { BreakingProxy } from '@millrace/postgres/testing/breaking-proxy'
 import { TestSchema } from '@millrace/postgres/testing/test-schema'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { eventAt, letter, NOW } from '../conformance/store-place.ts'
-import type { LaneOutcomes } from '../lane-outcomes.ts'
+import type { LaneOutcomes } from '../outcomes/lane-outcomes.ts'
 import { deliveryTestSchema, openStore, written } from './testing/store-under-test.ts'
 
 /** A server that these tests may kill. */

@@ -1,7 +1,7 @@
 import type { MessagePort } from 'node:worker_threads'
 import type { CallMap, PortCalls, ThreadCalls } from '@millrace/std'
 import type { DeliveryStore, TidyRequest } from '../delivery-store.ts'
-import type { Flush, RefusedRow } from '../flush.ts'
+import type { Flush, RefusedRow } from '../outcomes/flush.ts'
 import type { UnderWay } from '../run-store.ts'
 
 export interface DeliveryThreadData {

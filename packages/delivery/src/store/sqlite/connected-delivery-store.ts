@@ -1,8 +1,8 @@
 import type { MessagePort } from 'node:worker_threads'
 import { PortCalls } from '@millrace/std'
 import type { ShardStore } from '../delivery-store.ts'
-import type { LaneOutcomes } from '../lane-outcomes.ts'
-import { OutcomeWriter, type OutcomeWriterOptions } from '../outcome-writer.ts'
+import type { LaneOutcomes } from '../outcomes/lane-outcomes.ts'
+import { OutcomeWriter, type OutcomeWriterOptions } from '../outcomes/outcome-writer.ts'
 import { type DeliveryCalls, nounOf } from './calls.ts'
 import { writeAcross } from './flush-across.ts'
 

@@ -1,5 +1,5 @@
 import type { PortCalls, ThreadCalls } from '@millrace/std'
-import type { Flush, FlushAnswer, RefusedRow } from '../flush.ts'
+import type { Flush, FlushAnswer, RefusedRow } from '../outcomes/flush.ts'
 import type { DeliveryCalls } from './calls.ts'
 
 type StoreThread = Pick<ThreadCalls<DeliveryCalls> | PortCalls<DeliveryCalls>, 'call'>

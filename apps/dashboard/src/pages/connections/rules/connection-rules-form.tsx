@@ -3,7 +3,7 @@ import type { Connection, ConnectionRules, ConnectionWritten } from '@millrace/a
 import { RULE_LIMITS } from '@millrace/protocol/connection-rules'
 import { type FormEvent, useState } from 'react'
 import { useChangeConnection, useConnection } from '../../../api/connections.ts'
-import type { Tagged } from '../../../api/reading.ts'
+import type { Tagged } from '../../../api/requests/reading.ts'
 import { ApiPopover } from '../../../components/api-popover.tsx'
 import { EditedRefusal } from '../../../components/form/edited-refusal.tsx'
 import { type EditedKind, useEdited } from '../../../components/form/use-edited.ts'

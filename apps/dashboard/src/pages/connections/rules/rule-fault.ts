@@ -1,7 +1,7 @@
 import type { ConnectionRules } from '@millrace/api-types'
 import type { JsonValue } from '@millrace/protocol/json'
 import { RuleFaultError, readRules } from '@millrace/protocol/read-rules'
-import { ApiError } from '../../../api/failure.ts'
+import { ApiError } from '../../../api/requests/failure.ts'
 
 /** What is wrong with the rules, at a JSON pointer from the rules on. */
 export interface RuleFault {

@@ -3,7 +3,7 @@ import type { ConnectionRules } from '@millrace/api-types'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
 import { countingByRules } from '../../../api/connections.ts'
-import { serverNow } from '../../../api/server-clock.ts'
+import { serverNow } from '../../../api/requests/server-clock.ts'
 
 /** Whoever writes is not asked for at every key. */
 const WAIT_MS = 500

@@ -2,8 +2,8 @@ import { replayOutcome } from '@millrace/wording'
 import { useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useEffect } from 'react'
-import { readAgain } from '../../../api/reading.ts'
 import { isRunning, useReplay } from '../../../api/replays.ts'
+import { readAgain } from '../../../api/requests/reading.ts'
 
 /** Shows the progress of one event's replay, and reads the trace again at its end. */
 export function FollowReplay({ replayId }: { readonly replayId: string }) {

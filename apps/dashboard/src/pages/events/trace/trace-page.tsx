@@ -2,7 +2,7 @@ import { useParams } from '@tanstack/react-router'
 import { ApiPopover } from '../../../components/api-popover.tsx'
 import { CopyButton } from '../../../components/copy-button.tsx'
 import { shownText } from '../../../components/json/shown-text.ts'
-import { PageHead } from '../../../shell/page-head.tsx'
+import { PageHead } from '../../../shell/page/page-head.tsx'
 import { Trace } from './trace.tsx'
 
 /** The trace of every event with one messageId. */

@@ -1,5 +1,5 @@
 import type { ModelJsonSchema } from '@millrace/api-types'
-import { ApiError } from '../../../api/failure.ts'
+import { ApiError } from '../../../api/requests/failure.ts'
 import { useModelJsonSchemas } from '../../../api/schemas.ts'
 import { JsonView } from '../../../components/json/json-view.tsx'
 import { Empty } from '../../../components/states/empty.tsx'

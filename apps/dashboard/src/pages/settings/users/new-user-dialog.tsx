@@ -1,7 +1,7 @@
 import { Button, Modal, Select, TextInput } from '@mantine/core'
 import type { Role } from '@millrace/api-types'
 import { type FormEvent, useState } from 'react'
-import { ROLES } from '../../../api/role.ts'
+import { ROLES } from '../../../api/session/role.ts'
 import { useCreateUser } from '../../../api/users.ts'
 import { fieldRefusal, Refusal } from '../../../components/form/refusal.tsx'
 import { ShownOnceDialog } from '../../../components/shown-once-dialog.tsx'

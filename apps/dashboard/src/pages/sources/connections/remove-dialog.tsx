@@ -1,7 +1,7 @@
 import type { Connection } from '@millrace/api-types'
 import { counted } from '@millrace/wording'
-import { ApiError } from '../../../api/client.ts'
 import { connectionTag, useDeleteConnection } from '../../../api/connections.ts'
+import { ApiError } from '../../../api/requests/client.ts'
 import { ConfirmDialog } from '../../../components/confirm-dialog.tsx'
 
 interface RemoveDialogProps {

@@ -1,6 +1,6 @@
 import type { Source } from '@millrace/api-types'
 import { useState } from 'react'
-import type { Tagged } from '../../../api/reading.ts'
+import type { Tagged } from '../../../api/requests/reading.ts'
 import { useRotateWriteKey } from '../../../api/sources.ts'
 import { ConfirmDialog } from '../../../components/confirm-dialog.tsx'
 import { NumberField } from '../../../components/form/number-field.tsx'

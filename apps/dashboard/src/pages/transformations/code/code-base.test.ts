@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Code } from '../../../api/code.ts'
-import type { Tagged } from '../../../api/reading.ts'
+import type { Tagged } from '../../../api/requests/reading.ts'
 import { etagForSave } from '../../../components/form/edited-base.ts'
 import { codeBase, isOlder } from './code-base.ts'
 

@@ -1,5 +1,5 @@
 import type { Code } from '../../../api/code.ts'
-import type { Tagged } from '../../../api/reading.ts'
+import type { Tagged } from '../../../api/requests/reading.ts'
 import type { Base } from '../../../components/form/edited-base.ts'
 
 /** The saved code on which unsaved code is based. Publish and Save as test change its ETag, but not its members. */

@@ -1,6 +1,6 @@
 import { useState } from 'react'
-import { ApiError } from '../../../api/client.ts'
 import type { Code } from '../../../api/code.ts'
+import { ApiError } from '../../../api/requests/client.ts'
 import { etagForSave } from '../../../components/form/edited-base.ts'
 import type { CodeTabProps } from '../code-kind.ts'
 import { dropUnsavedCode, keepUnsavedCode, unsavedCode } from '../unsaved-code.ts'

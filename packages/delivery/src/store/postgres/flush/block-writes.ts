@@ -1,5 +1,5 @@
-import type { BlockWrite } from '../../flush.ts'
-import { ENTRY_BYTES } from '../../outcome-block.ts'
+import type { BlockWrite } from '../../outcomes/flush.ts'
+import { ENTRY_BYTES } from '../../outcomes/outcome-block.ts'
 
 /** Smaller blocks are extended: at low traffic an event does not cost a row. */
 export const FULL_BLOCK_ENTRIES = 50

@@ -10,7 +10,7 @@ import {
   type ReplayedWrite,
   STAGES,
   type VersionsWrite,
-} from '../../flush.ts'
+} from '../../outcomes/flush.ts'
 
 /** Throws a TypeError for a row that the database would refuse, or that could not be read back. */
 type Check<Row> = (row: Row) => void

@@ -1,7 +1,7 @@
-import type { DeadLetterWrite, Flush } from '../../flush.ts'
-import { STAGES } from '../../flush.ts'
 import { minuteOf } from '../../letters/alike-letters.ts'
-import { countDelivered, ENTRY_BYTES } from '../../outcome-block.ts'
+import type { DeadLetterWrite, Flush } from '../../outcomes/flush.ts'
+import { STAGES } from '../../outcomes/flush.ts'
+import { countDelivered, ENTRY_BYTES } from '../../outcomes/outcome-block.ts'
 import type { NumberOf } from '../outcomes/journey-rows.ts'
 import { storedBytes } from '../stored-text.ts'
 

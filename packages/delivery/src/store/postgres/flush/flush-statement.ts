@@ -1,5 +1,5 @@
-import type { Flush, PositionWrite } from '../../flush.ts'
 import { alikeLetters } from '../../letters/alike-letters.ts'
+import type { Flush, PositionWrite } from '../../outcomes/flush.ts'
 import { lockLeases, type OwnedShard } from '../lease-fence.ts'
 import { addToBacklog, addToGroups } from '../letters/letter-counts.ts'
 import { insertLetters, insertRanges, lettersAsJson, rangesAsJson } from '../letters/letter-rows.ts'

@@ -1,4 +1,4 @@
-import type { Flush, PositionWrite } from '../../flush.ts'
+import type { Flush, PositionWrite } from '../../outcomes/flush.ts'
 import type { ShardFence } from '../../shard-fence.ts'
 
 /** More places than an installation has; then the oldest are written again. */

@@ -1,5 +1,4 @@
 import type { Queries } from '@millrace/postgres'
-import { deadLetterId, rowOfDeadLetterId } from '../../dead-letter-id.ts'
 import type { LetterSelection, PartPlace } from '../../job-store.ts'
 import {
   type DividedPart,
@@ -10,6 +9,7 @@ import {
 } from '../../jobs/letter-part.ts'
 import { type JudgedLetter, letterJudge, needsPayload } from '../../letters/letter-judge.ts'
 import { compareLetters, type LetterStand, standOf } from '../../letters/letter-order.ts'
+import { deadLetterId, rowOfDeadLetterId } from '../../outcomes/dead-letter-id.ts'
 import { OPEN } from '../letters/letter-rows.ts'
 import { IS_GONE, idValues, LETTERS_BY_ID, LETTERS_OF_RANGE, PLACES_OF_RANGE } from '../letters/letter-sql.ts'
 import type { StoredNames } from '../stored-names.ts'

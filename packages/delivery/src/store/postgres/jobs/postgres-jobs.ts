@@ -1,8 +1,6 @@
 import type { Queries } from '@millrace/postgres'
 import type { Clock } from '@millrace/std'
-import { rowOfDeadLetterId } from '../../dead-letter-id.ts'
 import type { DeadLetterRow } from '../../dead-letter-store.ts'
-import type { JourneyWrite } from '../../flush.ts'
 import type {
   ChangedJob,
   Job,
@@ -18,7 +16,9 @@ import type {
 import { MAX_LOOKED_AT, type PlacedPart, placedPartOf, type StoredPart } from '../../jobs/letter-part.ts'
 import { startsAtEnd } from '../../jobs/stored-job.ts'
 import { DISCARDED_BY_PERSON } from '../../letters/letter-limits.ts'
-import { ENTRY_BYTES } from '../../outcome-block.ts'
+import { rowOfDeadLetterId } from '../../outcomes/dead-letter-id.ts'
+import type { JourneyWrite } from '../../outcomes/flush.ts'
+import { ENTRY_BYTES } from '../../outcomes/outcome-block.ts'
 import { type DayTables, dayOf } from '../day-tables.ts'
 import type { BlockRows } from '../flush/block-writes.ts'
 import { addToJobs, JobCounts } from '../flush/flush-counts.ts'

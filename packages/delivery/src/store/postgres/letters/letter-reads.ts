@@ -1,7 +1,7 @@
 import type { PostgresPool, Queries } from '@millrace/postgres'
-import { deadLetterId, rowOfDeadLetterId } from '../../dead-letter-id.ts'
 import { DEAD_LETTER_STATES, type DeadLetterRow } from '../../dead-letter-store.ts'
-import { STAGES } from '../../flush.ts'
+import { deadLetterId, rowOfDeadLetterId } from '../../outcomes/dead-letter-id.ts'
+import { STAGES } from '../../outcomes/flush.ts'
 import { versionsOf } from '../outcomes/version-ids.ts'
 import { idValues, LETTERS_BY_ID, shownLetters, wholeLetters } from './letter-sql.ts'
 

@@ -1,5 +1,5 @@
 import { DEAD_LETTER_STATES } from '../../dead-letter-store.ts'
-import { type DeadLetterWrite, STAGES } from '../../flush.ts'
+import { type DeadLetterWrite, STAGES } from '../../outcomes/flush.ts'
 import { jsonOrNull } from '../flush/flush-check.ts'
 import type { NumberOf } from '../outcomes/journey-rows.ts'
 import { storedBytes, storedText } from '../stored-text.ts'

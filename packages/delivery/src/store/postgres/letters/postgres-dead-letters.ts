@@ -1,4 +1,3 @@
-import { rowOfDeadLetterId } from '../../dead-letter-id.ts'
 import type {
   DeadLetterFilter,
   DeadLetterGroup,
@@ -7,9 +6,10 @@ import type {
   DeadLetterStore,
   Scope,
 } from '../../dead-letter-store.ts'
-import { STAGES } from '../../flush.ts'
 import { needsPayload } from '../../letters/letter-judge.ts'
 import { DISCARDED_BY_PERSON, MAX_GROUPS } from '../../letters/letter-limits.ts'
+import { rowOfDeadLetterId } from '../../outcomes/dead-letter-id.ts'
+import { STAGES } from '../../outcomes/flush.ts'
 import type { StoredNames } from '../stored-names.ts'
 import type { Transactions } from '../transactions.ts'
 import type { ExpiredLetters } from './expired-letters.ts'

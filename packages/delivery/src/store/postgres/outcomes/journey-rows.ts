@@ -1,4 +1,4 @@
-import type { JourneyWrite } from '../../flush.ts'
+import type { JourneyWrite } from '../../outcomes/flush.ts'
 import { jsonOrNull, rounded } from '../flush/flush-check.ts'
 import { storedText } from '../stored-text.ts'
 

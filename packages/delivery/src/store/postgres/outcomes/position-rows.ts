@@ -1,4 +1,4 @@
-import type { PositionWrite } from '../../flush.ts'
+import type { PositionWrite } from '../../outcomes/flush.ts'
 import type { NumberOf } from './journey-rows.ts'
 
 /** Rows of `position` as JSON; the last of each place. */

@@ -1,5 +1,4 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { deadLetterId, rowOfDeadLetterId } from '../../dead-letter-id.ts'
 import { DEAD_LETTER_STATES } from '../../dead-letter-store.ts'
 import type { LetterSelection, PartPlace } from '../../job-store.ts'
 import {
@@ -11,6 +10,7 @@ import {
 } from '../../jobs/letter-part.ts'
 import { type JudgedLetter, letterJudge, needsPayload } from '../../letters/letter-judge.ts'
 import { compareLetters, type LetterStand, standOf } from '../../letters/letter-order.ts'
+import { deadLetterId, rowOfDeadLetterId } from '../../outcomes/dead-letter-id.ts'
 import type { LetterRanges } from '../letters/letter-ranges.ts'
 import { mergedBy } from '../outcomes/merged.ts'
 import { type StoredNames, soughtNames } from '../stored-names.ts'

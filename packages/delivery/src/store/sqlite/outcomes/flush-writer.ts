@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { BlockWrite, Flush, RefusedRow } from '../../flush.ts'
-import { countDelivered, ENTRY_BYTES } from '../../outcome-block.ts'
+import type { BlockWrite, Flush, RefusedRow } from '../../outcomes/flush.ts'
+import { countDelivered, ENTRY_BYTES } from '../../outcomes/outcome-block.ts'
 import type { BacklogTable } from '../backlog-table.ts'
 import { inTransaction } from '../database.ts'
 import type { JobTable } from '../jobs/job-table.ts'

@@ -1,8 +1,8 @@
 import { DatabaseSync } from 'node:sqlite'
-import { outcomeOfDeadLetter } from '../../dead-letter-outcome.ts'
 import { DEAD_LETTER_STATES } from '../../dead-letter-store.ts'
-import type { RecordedOutcome, SoughtEvent } from '../../outcomes-of-events.ts'
-import { SoughtEvents, SoughtOutcomes } from '../../sought-outcomes.ts'
+import { outcomeOfDeadLetter } from '../../outcomes/dead-letter-outcome.ts'
+import type { RecordedOutcome, SoughtEvent } from '../../outcomes/outcomes-of-events.ts'
+import { SoughtEvents, SoughtOutcomes } from '../../outcomes/sought-outcomes.ts'
 import { LetterRanges } from '../letters/letter-ranges.ts'
 import { StoredNames } from '../stored-names.ts'
 

@@ -1,17 +1,17 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { EventPlace } from '../../../lane/event-place.ts'
-import type { RequestHistory } from '../../../lane/request-history.ts'
+import type { RequestHistory } from '../../../lane/history/request-history.ts'
+import type { EventPlace } from '../../../lane/queue/event-place.ts'
 import type { Scope } from '../../dead-letter-store.ts'
+import type { JobPartitions } from '../../job-store.ts'
+import type { EventPlaceKey, OutcomeStore, Recorded, WaitingPlace } from '../../outcome-store.ts'
 import {
   type BlockWrite,
   JOURNEY_OUTCOMES,
   type JourneyWrite,
   type PositionWrite,
   type ReplacedRow,
-} from '../../flush.ts'
-import type { JobPartitions } from '../../job-store.ts'
-import { ENTRY_BYTES, readEntry } from '../../outcome-block.ts'
-import type { EventPlaceKey, OutcomeStore, Recorded, WaitingPlace } from '../../outcome-store.ts'
+} from '../../outcomes/flush.ts'
+import { ENTRY_BYTES, readEntry } from '../../outcomes/outcome-block.ts'
 import { IN_PARTITIONS } from '../in-partitions.ts'
 import type { LetterRanges } from '../letters/letter-ranges.ts'
 import type { StoredNames } from '../stored-names.ts'

@@ -1,6 +1,6 @@
 import { type MessagePort, workerData } from 'node:worker_threads'
 import { answerCalls } from '@millrace/std/thread-calls'
-import type { OutcomeCalls } from '../../outcomes-of-events.ts'
+import type { OutcomeCalls } from '../../outcomes/outcomes-of-events.ts'
 import type { DeliveryThreadData } from '../calls.ts'
 import { OutcomeReader } from './outcome-reader.ts'
 

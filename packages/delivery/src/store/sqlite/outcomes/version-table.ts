@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { VersionsWrite } from '../../flush.ts'
+import type { VersionsWrite } from '../../outcomes/flush.ts'
 
 /** Maximum number per destination; older versions are not read. */
 const MAX_REVISIONS = 1_000
