@@ -24,6 +24,18 @@ export async function alternate<T>(
   return samples
 }
 
+/**
+ * Processes of the same code differ by several percent for as long as they live. That hides what two checkouts differ by, so these are
+ * compared over several pairs of processes.
+ */
+export const PAIRS_AGAINST = 6
+
+export async function ofPairs<T>(pairs: number, measure: () => Promise<Samples<T>>): Promise<Samples<T>> {
+  const all: Samples<T>[] = []
+  for (let pair = 0; pair < pairs; pair++) all.push(await measure())
+  return { product: all.flatMap(({ product }) => product), limit: all.flatMap(({ limit }) => limit) }
+}
+
 /** The ratio is the median of the pairs' ratios, not the ratio of the medians: a slow minute slows both of a pair. */
 export function compared({ product, limit }: Samples<number>, show: (value: number) => string): Measured {
   const ratios = product.map((value, i) => value / limit[i]!)

@@ -1,6 +1,6 @@
 import type { Bench } from '../bench.ts'
 import { startOther } from '../compared-with.ts'
-import { alternate, compared, type Samples } from '../comparison.ts'
+import { alternate, compared, ofPairs, PAIRS_AGAINST, type Samples } from '../comparison.ts'
 import { type DeliveryRun, deliver } from '../delivery-run.ts'
 import { addSource, startProduct } from '../product.ts'
 import type { Program } from '../programs.ts'
@@ -26,7 +26,11 @@ export const deliveryRows: readonly Row[] = [
   },
 ]
 
-const comparedRuns = oncePerBench(async (bench: Bench): Promise<Samples<DeliveryRun>> => {
+const comparedRuns = oncePerBench((bench) =>
+  ofPairs(bench.against === undefined ? 1 : PAIRS_AGAINST, () => runsOfPair(bench)),
+)
+
+async function runsOfPair(bench: Bench): Promise<Samples<DeliveryRun>> {
   const setUp = (program: Program) => addSource(program, bench.sinkUrl())
   await using other = await startOther(bench, 'deliver', setUp, bench.sinkUrl())
   await using product = await startProduct(bench)
@@ -36,7 +40,7 @@ const comparedRuns = oncePerBench(async (bench: Bench): Promise<Samples<Delivery
 
   await alternate(1, throughLimit, throughProduct)
   return await alternate(ROUNDS, throughLimit, throughProduct)
-})
+}
 
 function each(runs: Samples<DeliveryRun>, figure: 'eventsPerSecond' | 'cpuMicrosPerEvent'): Samples<number> {
   return { product: runs.product.map((run) => run[figure]), limit: runs.limit.map((run) => run[figure]) }

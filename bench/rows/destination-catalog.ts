@@ -5,7 +5,7 @@ import { startProduct } from '../product.ts'
 import type { Measured, Row } from '../row.ts'
 import { median, middleHalf } from '../statistics.ts'
 import { millis, perSecond } from '../table.ts'
-import { idle, shownIdle } from './idle.ts'
+import { comparedIdle, idle } from './idle.ts'
 
 /*
  * The destination catalog: what its runs cost, how long the first one takes, and what it costs an installation that uses none.
@@ -86,15 +86,7 @@ async function measureIdle(): Promise<Measured> {
   await using without = await startProduct({ environment: { MILLRACE_DESTINATION_CATALOG: 'off' } })
   await using product = await startProduct()
   const [limit, measured] = await Promise.all([idle(without), idle(product)])
-  return {
-    measured: shownIdle(measured),
-    limit: shownIdle(limit),
-    ratio: measured.residentMb / limit.residentMb,
-    samples: {
-      residentMb: [measured.residentMb, limit.residentMb],
-      cpuPercent: [measured.cpuPercent, limit.cpuPercent],
-    },
-  }
+  return comparedIdle(measured, limit)
 }
 
 function catalogProgram(): CallableProcess<CatalogCalls> {

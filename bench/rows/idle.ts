@@ -14,7 +14,7 @@ export const idleRow: Row = {
   name: 'P10',
   figure: 'idle: resident memory / CPU over a minute',
   goal: '≤ 200 MB / ≤ 1 % of a core',
-  measure,
+  measure: (bench) => (bench.against === undefined ? measure(bench) : compare(bench, bench.against)),
 }
 
 async function measure(bench: Bench): Promise<Measured> {
@@ -24,6 +24,27 @@ async function measure(bench: Bench): Promise<Measured> {
   return {
     measured: shownIdle({ residentMb, cpuPercent }),
     samples: { residentMb: [residentMb], cpuPercent: [cpuPercent] },
+  }
+}
+
+/** Both in the same minute. The ratio is that of memory. */
+async function compare(bench: Bench, checkout: string): Promise<Measured> {
+  await using other = await startProduct({ checkout })
+  await using product = await startProduct(bench)
+  for (const each of [other, product]) await addSource(each, bench.sinkUrl())
+  const [limit, measured] = await Promise.all([idle(other), idle(product)])
+  return comparedIdle(measured, limit)
+}
+
+export function comparedIdle(measured: Idle, limit: Idle): Measured {
+  return {
+    measured: shownIdle(measured),
+    limit: shownIdle(limit),
+    ratio: measured.residentMb / limit.residentMb,
+    samples: {
+      residentMb: [measured.residentMb, limit.residentMb],
+      cpuPercent: [measured.cpuPercent, limit.cpuPercent],
+    },
   }
 }
 

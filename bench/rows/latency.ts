@@ -1,4 +1,5 @@
 import type { Bench } from '../bench.ts'
+import { alternate, compared } from '../comparison.ts'
 import { deliver } from '../delivery-run.ts'
 import { addSource, startProduct } from '../product.ts'
 import type { Measured, Row } from '../row.ts'
@@ -18,26 +19,73 @@ export const latencyRow: Row = {
   name: 'P8',
   figure: 'sending → arrival at half of P3’s load, p50 / p99',
   goal: '≤ 10 ms / ≤ 100 ms',
-  measure,
+  measure: (bench) => (bench.against === undefined ? measure(bench) : compare(bench, bench.against)),
 }
 
 async function measure(bench: Bench): Promise<Measured> {
-  await using product = await startProduct(bench)
-  const writeKey = await addSource(product, bench.sinkUrl())
-  const target = { port: product.port, writeKey }
+  await using product = await latencyOf(bench)
+  const eventsPerSecond = product.fullLoad * SHARE_OF_FULL_LOAD
+  const runs: Percentiles[] = []
+  for (let run = 0; run < RUNS; run++) runs.push(await product.run(eventsPerSecond))
+  const { p50, p99 } = columnsOf(runs)
+  return { ...percentilesText(p50, p99), samples: { p50, p99, eventsPerSecond: [eventsPerSecond] } }
+}
+
+/** Both get the load that the slower one bears. The ratio is that of p50; the spread has that of p99 too. */
+async function compare(bench: Bench, against: string): Promise<Measured> {
+  await using other = await latencyOf(bench, against)
+  await using product = await latencyOf(bench)
+  const eventsPerSecond = Math.min(other.fullLoad, product.fullLoad) * SHARE_OF_FULL_LOAD
+  const runs = await alternate(
+    RUNS,
+    () => other.run(eventsPerSecond),
+    () => product.run(eventsPerSecond),
+  )
+  const [before, now] = [columnsOf(runs.limit), columnsOf(runs.product)]
+  const p50 = compared({ product: now.p50, limit: before.p50 }, String)
+  const p99 = compared({ product: now.p99, limit: before.p99 }, String)
+  return {
+    measured: percentilesText(now.p50, now.p99).measured,
+    limit: percentilesText(before.p50, before.p99).measured,
+    ratio: p50.ratio!,
+    spread: `${p50.spread}; p99 ${p99.ratio!.toFixed(2)} (${p99.spread})`,
+    samples: {
+      p50: now.p50,
+      p99: now.p99,
+      p50Before: before.p50,
+      p99Before: before.p99,
+      eventsPerSecond: [eventsPerSecond],
+    },
+  }
+}
+
+/** In milliseconds. */
+interface Percentiles {
+  readonly p50: number
+  readonly p99: number
+}
+
+interface Latency extends AsyncDisposable {
+  /** Events/s. */
+  readonly fullLoad: number
+  run(eventsPerSecond: number): Promise<Percentiles>
+}
+
+async function latencyOf(bench: Bench, checkout?: string): Promise<Latency> {
+  const product = await startProduct(checkout === undefined ? bench : { checkout })
+  const target = { port: product.port, writeKey: await addSource(product, bench.sinkUrl()) }
   const fullLoad: number[] = []
   for (let run = 0; run < WARM_UP_RUNS; run++) fullLoad.push((await deliver(bench, product, target)).eventsPerSecond)
-
-  const eventsPerSecond = Math.max(...fullLoad) * SHARE_OF_FULL_LOAD
-  const p50: number[] = []
-  const p99: number[] = []
-  for (let run = 0; run < RUNS; run++) {
-    const { latencyMicros } = await deliver(bench, product, target, { eventsPerSecond })
-    p50.push(quantile(latencyMicros, 0.5) / 1_000)
-    p99.push(quantile(latencyMicros, 0.99) / 1_000)
-  }
   return {
-    ...percentilesText(p50, p99),
-    samples: { p50, p99, eventsPerSecond: [eventsPerSecond] },
+    fullLoad: Math.max(...fullLoad),
+    async run(eventsPerSecond) {
+      const { latencyMicros } = await deliver(bench, product, target, { eventsPerSecond })
+      return { p50: quantile(latencyMicros, 0.5) / 1_000, p99: quantile(latencyMicros, 0.99) / 1_000 }
+    },
+    [Symbol.asyncDispose]: () => product[Symbol.asyncDispose](),
   }
+}
+
+function columnsOf(runs: readonly Percentiles[]): { readonly p50: number[]; readonly p99: number[] } {
+  return { p50: runs.map(({ p50 }) => p50), p99: runs.map(({ p99 }) => p99) }
 }

@@ -1,5 +1,6 @@
 import type { Bench } from '../bench.ts'
-import { addSource, becomesReady, startProduct } from '../product.ts'
+import { alternate, compared } from '../comparison.ts'
+import { addSource, becomesReady, type ProductOptions, startProduct } from '../product.ts'
 import type { Measured, Row } from '../row.ts'
 import { median, middleHalf } from '../statistics.ts'
 import { stockOf } from '../stock.ts'
@@ -24,14 +25,26 @@ export const startRows: readonly Row[] = [
 ]
 
 async function measureEmpty(bench: Bench): Promise<Measured> {
-  const starts: number[] = []
-  for (let start = 0; start < STARTS; start++) {
-    const from = performance.now()
-    await using product = await startProduct(bench)
-    await becomesReady(product)
-    starts.push((performance.now() - from) / 1_000)
+  const { against } = bench
+  if (against !== undefined) {
+    const starts = await alternate(
+      STARTS,
+      () => startOf({ checkout: against }),
+      () => startOf(bench),
+    )
+    return compared(starts, seconds)
   }
+  const starts: number[] = []
+  for (let start = 0; start < STARTS; start++) starts.push(await startOf(bench))
   return figureOf(starts)
+}
+
+/** In seconds. */
+async function startOf(options: ProductOptions): Promise<number> {
+  const from = performance.now()
+  await using product = await startProduct(options)
+  await becomesReady(product)
+  return (performance.now() - from) / 1_000
 }
 
 async function measureAfterKill(bench: Bench): Promise<Measured> {
@@ -44,10 +57,7 @@ async function measureAfterKill(bench: Bench): Promise<Measured> {
       await bench.load.call('burst', { port: product.port, writeKey, ...BURST }, TIMEOUT_MS)
       await product.kill()
     }
-    const from = performance.now()
-    await using product = await startProduct({ dataFolder, startTimeoutMs: START_TIMEOUT_MS })
-    await becomesReady(product)
-    starts.push((performance.now() - from) / 1_000)
+    starts.push(await startOf({ dataFolder, startTimeoutMs: START_TIMEOUT_MS }))
   }
   return figureOf(starts)
 }

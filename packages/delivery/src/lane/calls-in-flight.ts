@@ -79,10 +79,7 @@ export class CallsInFlight {
 
   /** @param onEnd called once, after the call has been removed from here. */
   send(event: LaneEvent, request: OutboundRequest, onEnd: (result: OutboundResult) => void): void {
-    this.#send(event, request, (result) => {
-      this.#unused = event.replayed !== undefined
-      onEnd(result)
-    })
+    this.#send(event, request, false, onEnd)
     this.#unused = undefined
   }
 
@@ -90,29 +87,34 @@ export class CallsInFlight {
   sendBatch(events: readonly LaneEvent[], request: OutboundRequest, onEnd: (result: OutboundResult) => void): void {
     const [first] = events
     this.#batches.set(first!, events)
-    this.#send(first!, request, (result) => {
-      this.#batches.delete(first!)
-      this.#unusedOfBatch = first!.replayed !== undefined
-      onEnd(result)
-    })
+    this.#send(first!, request, true, onEnd)
     if (this.#unused === undefined) this.#unusedOfBatch = undefined
     else this.#unused = undefined
   }
 
-  #send(event: LaneEvent, request: OutboundRequest, onEnd: (result: OutboundResult) => void): void {
+  #send(event: LaneEvent, request: OutboundRequest, isBatch: boolean, onEnd: (result: OutboundResult) => void): void {
     if (event.replayed !== undefined) this.#ofReplays++
-    const call = this.#client.send(request, (result) => {
-      this.#calls.delete(event)
-      if (event.replayed !== undefined) this.#ofReplays--
-      try {
-        onEnd(result)
-      } finally {
-        this.endBatch()
-        this.returnUnused()
-      }
-      if (this.#calls.size === 0) this.#onIdle()
-    })
+    const call = this.#client.send(request, (result) => this.#ended(event, isBatch, result, onEnd))
     this.#calls.set(event, call)
+  }
+
+  #ended(event: LaneEvent, isBatch: boolean, result: OutboundResult, onEnd: (result: OutboundResult) => void): void {
+    const isReplay = event.replayed !== undefined
+    this.#calls.delete(event)
+    if (isReplay) this.#ofReplays--
+    if (isBatch) {
+      this.#batches.delete(event)
+      this.#unusedOfBatch = isReplay
+    } else {
+      this.#unused = isReplay
+    }
+    try {
+      onEnd(result)
+    } finally {
+      this.endBatch()
+      this.returnUnused()
+    }
+    if (this.#calls.size === 0) this.#onIdle()
   }
 
   /** Ends the call of an event. That of a batch goes on: its other events need the answer. */

@@ -70,7 +70,11 @@ export class DeliveryAttempts {
   /** As `start`, for an event that is prepared. */
   startReady(event: LaneEvent, ready: ReadyRequests): void {
     event.state = 'sending'
-    this.#guarded(event, () => this.#call(event, ready, event.history?.deliveredRequests ?? 0))
+    try {
+      this.#call(event, ready, event.history?.deliveredRequests ?? 0)
+    } catch (error) {
+      this.fail(event, error as Error)
+    }
   }
 
   /** Prepares a loaded event for sending. @returns undefined if the event has ended instead. */
@@ -124,12 +128,14 @@ export class DeliveryAttempts {
       return
     }
     const startedAt = this.#deps.options.clock.now()
-    this.#deps.calls.send(event, request, (result) =>
-      this.#guarded(event, () => {
+    this.#deps.calls.send(event, request, (result) => {
+      try {
         if (result.kind === 'aborted') this.#aborted(event)
         else this.#judge(event, ready, { number, request, result, startedAt, events: 1 })
-      }),
-    )
+      } catch (error) {
+        this.fail(event, error as Error)
+      }
+    })
   }
 
   #judge(event: LaneEvent, ready: ReadyRequests, call: EndedCall): void {
@@ -242,14 +248,6 @@ export class DeliveryAttempts {
     // Delivered requests are recorded, so that they are not sent again.
     if (event.history !== undefined) this.#deps.recorder.waits(event, null)
     this.#deps.onAborted(event)
-  }
-
-  #guarded(event: LaneEvent, work: () => void): void {
-    try {
-      work()
-    } catch (error) {
-      this.fail(event, error as Error)
-    }
   }
 
   /** Dead-letters an event on which our code or the destination's failed; other events are not affected. */
