@@ -1,4 +1,4 @@
-import { CallableProcess } from './calls.ts'
+import { CallableProcess } from './callable-process.ts'
 import type { LoadCalls } from './load-process.ts'
 import type { SinkCalls } from './sink-process.ts'
 

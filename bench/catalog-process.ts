@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { type CatalogRun, DestinationCatalog, type HostAnswer } from '@millrace/destination-catalog'
 import type { JsonObject } from '@millrace/protocol'
 import { systemClock } from '@millrace/std'
-import { answerCalls } from './calls.ts'
+import { answerCalls } from './callable-process.ts'
 import { newEvent } from './events.ts'
 
 /* Runs entries of the destination catalog as the server does, without the server around them. */

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
-import { answerCalls } from './calls.ts'
+import { answerCalls } from './callable-process.ts'
 import { indexPlaces, newEvent, nowMicros, type RunNumber, stamp, stampPlaces, writeIndex } from './events.ts'
 
 /*

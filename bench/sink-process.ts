@@ -1,5 +1,5 @@
 import { type AddressInfo, createServer, type Socket } from 'node:net'
-import { answerCalls } from './calls.ts'
+import { answerCalls } from './callable-process.ts'
 import { nowMicros, type RunNumber, readEvents } from './events.ts'
 
 /*

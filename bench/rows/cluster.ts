@@ -19,6 +19,8 @@ import { micros, percentilesText, perSecond, seconds } from '../table.ts'
  */
 
 const ROUNDS = 5
+/** The same for each process, because V8 compiles the hot code once in each. */
+const EVENTS_PER_PROCESS = 60_000
 const COUNTS = [2, 4] as const
 const IDLE_WORKERS = 2
 const SETTLING_MS = 5_000
@@ -98,10 +100,11 @@ async function bothDeliver(bench: Bench, workers: number, embedded: number): Pro
   const together: Program[] = []
   for (let n = 0; n < embedded; n++)
     together.push(servers.use(await startProduct({ prepare, profileTo: bench.profileTo })))
-  const limit = () => deliver(bench, together, { port: together.map(({ port }) => port), writeKey })
-  const product = () => deliver(bench, cluster.workers, cluster.target)
-  // V8 compiles what is hot in each process.
-  await alternate(workers, limit, product)
+  const load = { events: EVENTS_PER_PROCESS * (bench.isSmall ? 1 : workers) }
+  const limit = () => deliver(bench, together, { port: together.map(({ port }) => port), writeKey }, load)
+  const product = () => deliver(bench, cluster.workers, cluster.target, load)
+  // The first one warms up.
+  await alternate(1, limit, product)
   // All must be up until it is over.
   return await alternate(bench.isSmall ? 1 : ROUNDS, limit, product)
 }

@@ -1,5 +1,5 @@
 import type { Bench } from '../bench.ts'
-import { CallableProcess } from '../calls.ts'
+import { CallableProcess } from '../callable-process.ts'
 import type { CatalogCalls, CatalogEntryName } from '../catalog-process.ts'
 import { startProduct } from '../product.ts'
 import type { Measured, Row } from '../row.ts'

@@ -5,7 +5,7 @@ import { counted, type Program, type Run } from '../program.ts'
 import { checkErrors, countedByCatalog, delivered, makeSource, stopped } from '../set-up.ts'
 import { Webhooks } from '../webhooks.ts'
 
-const UP_AT_MOST_MS = 1_500
+const MAX_UP_MS = 1_500
 const STARTING_KILLS = 0.2
 /** Per kill and destination: outcomes that were not on disk, and calls in flight. */
 const MAX_REPEATS = 1_000 + 100
@@ -39,7 +39,7 @@ export const kill: Program = {
     let kills = 0
     for (const most = run.pick({ short: 8, full: 200 }); kills < most && !run.signal.aborted; ) {
       run.say(`${kills} of ${most} kills, ${load.acknowledged.length} acknowledged`)
-      await delay(run.random() * UP_AT_MOST_MS)
+      await delay(run.random() * MAX_UP_MS)
       checkErrors(run, product)
       await product.kill()
       kills++
@@ -82,6 +82,6 @@ type Hook = Webhooks['all'][number]
 
 async function killWhileStarting(run: Run): Promise<void> {
   const product = new Product({ folder: run.folder, environment: ENVIRONMENT })
-  await delay(run.random() * UP_AT_MOST_MS)
+  await delay(run.random() * MAX_UP_MS)
   await product.kill()
 }

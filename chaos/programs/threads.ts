@@ -6,7 +6,7 @@ import { counted, type Program, type Run, seconds } from '../program.ts'
 import { delivered, makeSource, stopped } from '../set-up.ts'
 import { Webhooks } from '../webhooks.ts'
 
-const UP_AT_MOST_MS = 2_000
+const MAX_UP_MS = 2_000
 const MAX_END_MS = 5_000
 const DRAIN_MS = 180_000
 const FAULT_EXIT_CODE = 70
@@ -52,7 +52,7 @@ export const threads: Program = {
     for (const most = run.pick({ short: 10, full: 100 }); ends < most && !run.signal.aborted; ends++) {
       run.say(`${ends} of ${most} ends, ${load.acknowledged.length} acknowledged`)
       await load.reached(load.acknowledged.length + 20)
-      await delay(run.random() * UP_AT_MOST_MS)
+      await delay(run.random() * MAX_UP_MS)
       readerEnds += await endReader(run, product, READERS[ends % READERS.length]!)
       const shown = await shownDelivered(product, watched, load)
       const toldAt = performance.now()

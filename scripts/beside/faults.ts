@@ -14,7 +14,7 @@ export const EVENTS = 50
 /** A client that has asked for nothing in this time is done: it is longer than the first waits of any of them. */
 const IDLE_MS = 30_000
 /** For one that is never idle. */
-const AT_MOST_MS = 300_000
+const MAX_MS = 300_000
 const LOOK_AGAIN_MS = 100
 
 export interface Fault {
@@ -128,7 +128,7 @@ export async function suffer(fault: Fault, bundle: Bundle): Promise<() => Promis
 
 async function isIdle(collector: Collector): Promise<void> {
   const from = performance.now()
-  while (performance.now() < Math.min(from + AT_MOST_MS, Math.max(from, collector.lastRequestAt) + IDLE_MS)) {
+  while (performance.now() < Math.min(from + MAX_MS, Math.max(from, collector.lastRequestAt) + IDLE_MS)) {
     await delay(LOOK_AGAIN_MS)
   }
 }

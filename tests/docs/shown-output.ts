@@ -39,7 +39,7 @@ const TODAY = '2026-03-04'
 const TIME_OF_DAY = '09:15:31.900'
 const DAY_MS = 86_400_000
 
-export interface Surroundings {
+export interface ServerUnderTest {
   readonly url: string
   readonly folder: string
   /** When the server was started, milliseconds since 1970. */
@@ -50,16 +50,16 @@ export interface Surroundings {
 
 /** Turns what was printed into what is shown, and what is shown into what to type. */
 export class ShownOutput {
-  readonly #surroundings: Surroundings
+  readonly #server: ServerUnderTest
   readonly #shown = new Map<string, string>()
 
-  constructor(surroundings: Surroundings) {
-    this.#surroundings = surroundings
+  constructor(server: ServerUnderTest) {
+    this.#server = server
   }
 
   /** @throws Error when there are more different ids than names for them. */
   show(printed: string): string {
-    const { url, folder, writeKeys } = this.#surroundings
+    const { url, folder, writeKeys } = this.#server
     return (
       printed
         .replaceAll(url, 'http://127.0.0.1:8080')
@@ -112,7 +112,7 @@ export class ShownOutput {
   /** The day counted from that of the start; the time of day is always the same. */
   #time(date: string, joint: string, time: string): string {
     const at = Date.parse(`${date}T${time.length === 5 ? `${time}:00` : time}Z`)
-    const days = Math.round((at - this.#surroundings.startedAt) / DAY_MS)
+    const days = Math.round((at - this.#server.startedAt) / DAY_MS)
     const day = new Date(Date.parse(TODAY) + days * DAY_MS).toISOString().slice(0, 10)
     return `${day}${joint}${TIME_OF_DAY.slice(0, time.length)}`
   }

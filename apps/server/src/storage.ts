@@ -4,7 +4,7 @@ import { type OffsetRange, SqliteEventLog } from '@millrace/log'
 import { SchemaCatalog } from '@millrace/schema-catalog'
 import type { Clock } from '@millrace/std'
 import { catalogLimits } from './catalog/catalog-sources.ts'
-import type { LogPlace } from './catalog/thread.ts'
+import type { LogPlace } from './catalog/catalog-thread.ts'
 import type { Settings } from './config/settings.ts'
 import type { DataFolder } from './data-folder/data-folder.ts'
 import { DiskSpace } from './disk-space.ts'
@@ -57,7 +57,7 @@ export async function openStorage(needs: StorageNeeds): Promise<StoragePart> {
     clock,
     logger,
     thread: {
-      file: new URL('./catalog/thread.ts', import.meta.url),
+      file: new URL('./catalog/catalog-thread.ts', import.meta.url),
       data: { logDirectory: folder.file('log') } satisfies LogPlace,
     },
     onFault: (error) => faults.report('The schema catalog thread ended', error),

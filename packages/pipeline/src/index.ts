@@ -23,5 +23,5 @@ export { TRANSFORM_CLIENT_BOUNDS, transformFetch } from './stages/transform-fetc
 export type { MetadataSource } from './stages/user-metadata.ts'
 export { Stats, type StatsOptions } from './stats/stats.ts'
 export { statsRoutes } from './stats/stats-routes.ts'
-export type { HostCalls, Watched } from './threads/calls.ts'
 export { RemoteShard } from './threads/remote-shard.ts'
+export type { HostCalls, Watched } from './threads/shard-calls.ts'

@@ -9,7 +9,7 @@ import {
   type CatalogNotice,
   type CatalogThreadData,
   CatalogUnavailableError,
-} from './thread/calls.ts'
+} from './thread/catalog-calls.ts'
 import type { CatalogStream } from './thread/catalog-log.ts'
 import { SharedPlaces } from './thread/shared-places.ts'
 

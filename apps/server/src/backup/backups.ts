@@ -94,7 +94,11 @@ export class Backups {
       workFolder: workFolderOf(directory, file),
       createdAt,
     }
-    const thread = new ThreadCalls<BackupCalls>({ file: new URL('./thread.ts', import.meta.url), name: 'backup', data })
+    const thread = new ThreadCalls<BackupCalls>({
+      file: new URL('./backup-thread.ts', import.meta.url),
+      name: 'backup',
+      data,
+    })
     const ended = this.#run(thread, file, createdAt, hasLog)
     this.#running = { thread, ended }
     return { file, state: 'running' }

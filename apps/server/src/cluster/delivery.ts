@@ -17,14 +17,13 @@ import {
 import { type HeldLease, type LeasedWork, SingleTask } from '@millrace/postgres'
 import type { Clock } from '@millrace/std'
 import type { Sandboxes } from '@millrace/transformations'
-import { outcomeMetrics } from '../delivery-metrics.ts'
 import type { Faults } from '../faults.ts'
-import { counter, gauge, gauges, histogram, labelled } from '../http/prometheus-text.ts'
 import type { ServerLogger } from '../logger.ts'
 import type { OutboundClients } from '../outbound-clients.ts'
 import type { Part } from '../parts/part.ts'
 import { shardDeps } from '../shard-deps.ts'
 import { decidedLog } from './decided-log.ts'
+import { checksOf, metricsOf } from './delivery-figures.ts'
 import type { ClusterEngines, ClusterSettings } from './engines.ts'
 import type { FollowedConfiguration } from './followed-configuration.ts'
 import { tidy } from './housekeeping.ts'
@@ -33,8 +32,6 @@ import { ShardReports } from './shard-reports.ts'
 
 const HOUSEKEEPING_MS = 60_000
 const BUDGET_MS = 5_000
-/** As a shard that stands still: without the brokers no one knows whether it has work. */
-const UNREADABLE_MS = 60_000
 
 interface ClusterDeliveryNeeds {
   readonly settings: ClusterSettings
@@ -179,45 +176,8 @@ export async function openClusterDelivery(needs: ClusterDeliveryNeeds): Promise<
       configured = change
       shareShards()
     },
-    checks: {
-      delivery: {
-        stops: 'routing',
-        trouble: async () => {
-          const troubles = await Promise.all(owned.shards.map(({ pipeline }) => pipeline.trouble()))
-          const ofShards = troubles.find((trouble) => trouble !== undefined)
-          const unread = log.followTrouble()
-          const isUnreadable = unread !== undefined && unread.forMs >= UNREADABLE_MS
-          return (
-            leases.trouble() ??
-            ofShards ??
-            owned.dedupTrouble() ??
-            store.trouble() ??
-            (isUnreadable ? unread.cause : undefined)
-          )
-        },
-      },
-      brokers: { trouble: () => log.followTrouble()?.cause },
-      readers: { trouble: () => scan.trouble() },
-      retention: { trouble: () => owned.retentionWarning() },
-    },
-    metrics: () => [
-      ...outcomeMetrics(metrics),
-      counter(
-        'millrace_duplicates_total',
-        'Duplicates by source; gateways count them as accepted events.',
-        labelled('source_id', duplicates.bySource),
-      ),
-      gauge('millrace_shards_owned', 'Shards that this process owns.', owned.shards.length),
-      gauges(
-        'millrace_shard_lag_seconds',
-        'Age of the oldest event of an owned shard that is not finished; 0 if none waits.',
-        labelled(
-          'shard',
-          reports.lagSeconds().map(([shard, seconds]) => [`${shard}`, seconds]),
-        ),
-      ),
-      histogram('millrace_flush_seconds', 'Time to write outcomes and positions to Postgres.', store.flushSeconds),
-    ],
+    checks: checksOf({ log, leases, owned, store, scan }),
+    metrics: metricsOf({ metrics, owned, store, duplicates, reports }),
     drain: (deadline) => Promise.race([leases.leave(), deadline]),
     [Symbol.asyncDispose]: () => closing.disposeAsync(),
   }

@@ -8,7 +8,7 @@ import type { Sandboxes } from '@millrace/transformations'
 import type { Settings } from '../config/settings.ts'
 import type { DataFolder } from '../data-folder/data-folder.ts'
 import type { Faults } from '../faults.ts'
-import type { ShardThreadData } from './thread.ts'
+import type { ShardThreadData } from './delivery-thread.ts'
 
 interface ThreadNeeds {
   readonly folder: DataFolder
@@ -110,7 +110,7 @@ function startThread(
   return RemoteShard.start(
     { partitions, watched, configuration },
     {
-      thread: { file: new URL('./thread.ts', import.meta.url), data, transfer },
+      thread: { file: new URL('./delivery-thread.ts', import.meta.url), data, transfer },
       number,
       limitsOf: (destinationIds) => shared.limits.of(destinationIds),
       live,

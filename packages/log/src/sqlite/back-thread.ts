@@ -2,7 +2,7 @@ import { workerData } from 'node:worker_threads'
 import { answerCalls, Transferred } from '@millrace/std/thread-calls'
 import type { FramedResult } from '../event-log.ts'
 import { BackReader, type ScanResult } from './back-reader.ts'
-import type { BackCalls } from './calls.ts'
+import type { BackCalls } from './log-calls.ts'
 
 /** A read-only thread for searches, so that they do not slow down appends and delivery. */
 const reader = new BackReader(workerData as string)

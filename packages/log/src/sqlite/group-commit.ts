@@ -3,8 +3,8 @@ import type { Clock, ThreadCalls, Timer } from '@millrace/std'
 import type { Dedup } from '../dedup.ts'
 import { LogUnavailableError, type Offset, type Tally } from '../event-log.ts'
 import { addToTally } from '../tally.ts'
-import type { Appended, CommitMessage, LogCalls } from './calls.ts'
 import { CommitRing } from './commit-ring.ts'
+import type { Appended, CommitMessage, LogCalls } from './log-calls.ts'
 import type { StreamNumber } from './segments/stream-number.ts'
 
 /** The records of one request may be more. */

@@ -17,10 +17,10 @@ import {
   type Tally,
 } from '../event-log.ts'
 import { knownRecords, recordOf } from '../frames.ts'
-import type { BackCalls, DamageNotice, LogCalls, LogThreadData } from './calls.ts'
 import { CommitRing } from './commit-ring.ts'
 import { GroupCommit, MAX_COMMIT_BYTES } from './group-commit.ts'
 import { KnownEnds } from './known-ends.ts'
+import type { BackCalls, DamageNotice, LogCalls, LogThreadData } from './log-calls.ts'
 import type { EncodedRecord } from './segments/commit.ts'
 import { segmentPath } from './segments/segment-files.ts'
 import { streamNumber } from './segments/stream-number.ts'
@@ -83,7 +83,7 @@ export class SqliteEventLog implements EventLog, LogWriter {
     }
     const hooks: Hooks = { onEnd: (error) => options.onFault?.(error) }
     const thread = new ThreadCalls<LogCalls, DamageNotice>({
-      file: new URL('./thread.ts', import.meta.url),
+      file: new URL('./log-thread.ts', import.meta.url),
       name: 'log',
       data,
       onNotice: (notice) => {

@@ -1,7 +1,7 @@
 import { framedRecords } from '@millrace/log/frames'
 import { CompiledRules, eventCount } from '@millrace/protocol'
 import { readableEvents } from '../reading/readable-events.ts'
-import type { CountRequest, CountStep } from './calls.ts'
+import type { CountRequest, CountStep } from './search-calls.ts'
 
 /** Counts what each rule decides among the events of some records. A duplicate went nowhere and does not count. */
 export function countEvents({ frames, sourceId, rules, from, to }: CountRequest): CountStep {

@@ -1,4 +1,4 @@
-import type { LookPlace } from './calls.ts'
+import type { LookPlace } from './search-calls.ts'
 
 /** The place where a list of events continues, as an opaque text: `ev.` and, by partition, offset and index. */
 export function formatEventCursor(places: readonly LookPlace[]): string {

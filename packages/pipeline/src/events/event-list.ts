@@ -4,10 +4,10 @@ import { ApiError } from '@millrace/openapi'
 import { formatTime } from '@millrace/protocol'
 import { type Clock, ReaderThread } from '@millrace/std'
 import type { Shard } from '../host/shard.ts'
-import type { CountedBy, EventCalls, FoundEvent, ListFilter, LookPlace, Step } from './calls.ts'
 import { asksForOutcome, matchesOutcome } from './event-filter.ts'
 import { CLOCK_MARGIN_MS } from './look-back.ts'
 import type { ShownOutcome } from './outcomes-now.ts'
+import type { CountedBy, EventCalls, FoundEvent, ListFilter, LookPlace, Step } from './search-calls.ts'
 
 const MAX_LOOKED = 1_000_000
 const MAX_MS = 1_000
@@ -72,7 +72,7 @@ export class EventList {
   constructor(options: EventListOptions) {
     this.#options = options
     this.#thread = new ReaderThread({
-      file: new URL('./thread.ts', import.meta.url),
+      file: new URL('./search-thread.ts', import.meta.url),
       name: 'events',
       data: () => outcomePortData(options.store),
       clock: options.clock,

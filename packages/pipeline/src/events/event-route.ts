@@ -1,10 +1,10 @@
 import { badRequest, choice, cursorText, limitOf, nextPath, type Query, text } from '@millrace/openapi'
 import { EVENT_TYPES } from '@millrace/protocol'
 import { time } from '../http/time.ts'
-import type { ListFilter, LookPlace } from './calls.ts'
 import { formatEventCursor, parseEventCursor } from './event-cursor.ts'
 import { type EventFilter, OUTCOMES } from './event-filter.ts'
 import type { EventList } from './event-list.ts'
+import type { ListFilter, LookPlace } from './search-calls.ts'
 
 /**
  * The answer of GET /v2/events.

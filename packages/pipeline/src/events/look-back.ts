@@ -4,9 +4,9 @@ import { framedRecords } from '@millrace/log/frames'
 import { eventCount, type StoredEvent } from '@millrace/protocol'
 import { Activity } from '../following/activity.ts'
 import { readableEvents } from '../reading/readable-events.ts'
-import type { Chunk, FoundEvent, LookBackStart, LookPlace, Step } from './calls.ts'
 import { asksForOutcome, eventFacts, isUnfinished, matchesEvent, matchesOutcome } from './event-filter.ts'
 import { RawSearch } from './raw-search.ts'
+import type { Chunk, FoundEvent, LookBackStart, LookPlace, Step } from './search-calls.ts'
 
 /** Number of events whose outcomes are read together. */
 const READ_TOGETHER = 500

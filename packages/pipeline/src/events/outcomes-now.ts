@@ -2,7 +2,7 @@ import type { LaneEvent } from '@millrace/delivery'
 import type { Clock } from '@millrace/std'
 import type { DestinationDelivery } from '../delivery/destination-delivery.ts'
 import { type OwnersWait, type ToldWaiting, toldWaiting, waitElsewhere } from '../delivery/why-waiting.ts'
-import type { FoundEvent } from './calls.ts'
+import type { FoundEvent } from './search-calls.ts'
 
 /** The outcome of an event at one destination, as lists show it. */
 export interface ShownOutcome {

@@ -1,2 +1,2 @@
-export type { HostCalls } from './calls.ts'
 export { type ServedShard, serveShard, tellHost } from './serve-shard.ts'
+export type { HostCalls } from './shard-calls.ts'

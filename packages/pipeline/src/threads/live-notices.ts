@@ -1,7 +1,7 @@
 import type { RecordHeader, StoredEvent } from '@millrace/protocol'
 import type { Clock, Timer } from '@millrace/std'
 import type { LiveResult, LiveSink } from '../events/live-view.ts'
-import type { LiveNotice } from './calls.ts'
+import type { LiveNotice } from './shard-calls.ts'
 
 const SEND_MS = 50
 /** More than this between two sends are only counted: a live view must not slow down delivery. */

@@ -3,15 +3,15 @@ import type { DeadLetterRow, JourneyWrite, Scope } from '@millrace/delivery'
 import type { Offset, OffsetRange } from '@millrace/log'
 import { type Logger, ThreadCalls } from '@millrace/std'
 import type { DeliveredListeners } from '../delivery/delivered-listeners.ts'
-import type { FoundEvent } from '../events/calls.ts'
 import type { LiveView } from '../events/live-view.ts'
+import type { FoundEvent } from '../events/search-calls.ts'
 import type { TraceAsked } from '../events/traces.ts'
 import type { ConfigurationChange } from '../following/configuration.ts'
 import type { ReplayedTake, Shard } from '../host/shard.ts'
 import type { ThreadLoad } from '../host/thread-meter.ts'
 import type { LoggedLine } from '../stages/live-user-code.ts'
-import type { LastFigures, ShardCalls, ShardNotice, ShardStart, SharedLimits, Watched } from './calls.ts'
 import { plainConfiguration } from './plain-configuration.ts'
+import type { LastFigures, ShardCalls, ShardNotice, ShardStart, SharedLimits, Watched } from './shard-calls.ts'
 
 export interface RemoteShardOptions {
   /** The module that calls `serveShard`, and its data. */

@@ -8,9 +8,9 @@ import type { Configuration } from '../following/configuration.ts'
 import { Pipeline } from '../pipeline.ts'
 import type { ShardDeps } from '../pipeline-options.ts'
 import type { LiveUserCodeAccess } from '../stages/live-user-code.ts'
-import type { HostCalls, ShardCalls, ShardNotice, ShardStart, SharedLimits, Watched } from './calls.ts'
 import { LiveNotices } from './live-notices.ts'
 import { withKnownObjects } from './plain-configuration.ts'
+import type { HostCalls, ShardCalls, ShardNotice, ShardStart, SharedLimits, Watched } from './shard-calls.ts'
 
 export interface ServedShard
   extends Omit<

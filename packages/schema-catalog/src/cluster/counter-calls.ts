@@ -1,6 +1,6 @@
 import type { CatalogLimits } from '../limits.ts'
 import type { CatalogSource } from '../observe/model.ts'
-import type { CatalogNotice, SourceStatus } from '../thread/calls.ts'
+import type { CatalogNotice, SourceStatus } from '../thread/catalog-calls.ts'
 import type { CatalogStream } from '../thread/catalog-log.ts'
 import type { LoadedCatalog } from './catalog-file.ts'
 

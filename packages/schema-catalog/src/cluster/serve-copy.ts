@@ -3,7 +3,7 @@ import { answerCalls, Transferred } from '@millrace/std'
 import { CatalogState } from '../observe/catalog-state.ts'
 import type { CatalogSource } from '../observe/model.ts'
 import { CatalogAnswers } from '../read/catalog-answers.ts'
-import type { ListPage } from '../thread/calls.ts'
+import type { ListPage } from '../thread/catalog-calls.ts'
 import { CatalogFile } from './catalog-file.ts'
 import type { CopyCalls, CopyThreadData } from './copy-calls.ts'
 

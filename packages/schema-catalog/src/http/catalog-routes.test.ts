@@ -1,6 +1,6 @@
 import fastify from 'fastify'
 import { expect, test } from 'vitest'
-import { CatalogOutcomeUnknownError, CatalogUnavailableError } from '../thread/calls.ts'
+import { CatalogOutcomeUnknownError, CatalogUnavailableError } from '../thread/catalog-calls.ts'
 import { catalogRoutes } from './catalog-routes.ts'
 
 test.each([

@@ -1,7 +1,7 @@
 import { ApiError, closed, Id, notFound, oneOf, type RouteDescription, refusals } from '@millrace/openapi'
 import type { FastifyPluginAsync } from 'fastify'
 import type { SchemaCatalog } from '../schema-catalog.ts'
-import { CatalogOutcomeUnknownError } from '../thread/calls.ts'
+import { CatalogOutcomeUnknownError } from '../thread/catalog-calls.ts'
 
 const SOURCE_ID = '3iidO0kXIpgrmam9JhPLS2gpoVe'
 

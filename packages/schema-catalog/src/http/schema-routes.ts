@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { isBodyHeldBack } from '@millrace/std'
 import type { CatalogStatus, SchemaCatalog } from '../schema-catalog.ts'
-import { CatalogUnavailableError, type ListPage, type PlaceInList, type SourceChoice } from '../thread/calls.ts'
+import { CatalogUnavailableError, type ListPage, type PlaceInList, type SourceChoice } from '../thread/catalog-calls.ts'
 import { parseSchemaPath, SCHEMA_PREFIX, type SchemaPath } from './schema-paths.ts'
 
 const MAX_LIMIT = 1_000

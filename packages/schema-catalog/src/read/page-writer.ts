@@ -1,4 +1,4 @@
-import type { ListPage, PlaceInList } from '../thread/calls.ts'
+import type { ListPage, PlaceInList } from '../thread/catalog-calls.ts'
 
 /** A page ends when it has so many bytes: whoever reads it waits no longer than for these. */
 const PAGE_BYTES = 256 * 1024

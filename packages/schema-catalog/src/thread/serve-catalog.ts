@@ -1,7 +1,7 @@
 import type { Clock } from '@millrace/std'
 import { answerCalls, Transferred } from '@millrace/std/thread-calls'
-import type { CatalogCalls, CatalogThreadData, ListPage } from './calls.ts'
 import type { Catalog } from './catalog.ts'
+import type { CatalogCalls, CatalogThreadData, ListPage } from './catalog-calls.ts'
 import type { CatalogLog } from './catalog-log.ts'
 import { RecoveringCatalog } from './recovering-catalog.ts'
 

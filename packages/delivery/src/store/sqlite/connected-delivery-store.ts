@@ -3,8 +3,8 @@ import { PortCalls } from '@millrace/std'
 import type { ShardStore } from '../delivery-store.ts'
 import type { LaneOutcomes } from '../outcomes/lane-outcomes.ts'
 import { OutcomeWriter, type OutcomeWriterOptions } from '../outcomes/outcome-writer.ts'
-import { type DeliveryCalls, nounOf } from './calls.ts'
 import { writeAcross } from './flush-across.ts'
+import { type DeliveryCalls, nounOf } from './store-calls.ts'
 
 /**
  * The delivery store for another thread of its process: it collects the outcomes of its own lanes, and the store's one

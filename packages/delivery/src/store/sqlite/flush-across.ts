@@ -1,6 +1,6 @@
 import type { PortCalls, ThreadCalls } from '@millrace/std'
 import type { Flush, FlushAnswer, RefusedRow } from '../outcomes/flush.ts'
-import type { DeliveryCalls } from './calls.ts'
+import type { DeliveryCalls } from './store-calls.ts'
 
 type StoreThread = Pick<ThreadCalls<DeliveryCalls> | PortCalls<DeliveryCalls>, 'call'>
 

@@ -4,9 +4,9 @@ import type { DeliveryStore, TidyRequest } from '../delivery-store.ts'
 import type { LaneOutcomes } from '../outcomes/lane-outcomes.ts'
 import { OutcomeWriter, type OutcomeWriterOptions } from '../outcomes/outcome-writer.ts'
 import type { UnderWay } from '../run-store.ts'
-import { type DeliveryCalls, type DeliveryThreadData, nounOf } from './calls.ts'
 import { writeAcross } from './flush-across.ts'
 import type { OutcomeThreadCalls } from './outcomes/outcome-thread.ts'
+import { type DeliveryCalls, type DeliveryThreadData, nounOf } from './store-calls.ts'
 
 export interface SqliteDeliveryStoreOptions extends Omit<OutcomeWriterOptions, 'write' | 'fence'> {
   /** Created if it is missing. */
@@ -33,7 +33,7 @@ export class SqliteDeliveryStore implements DeliveryStore {
     const data: DeliveryThreadData = { file: options.file }
     let onEnd: (error: Error) => void = (error) => options.onFault?.(error)
     const thread = new ThreadCalls<DeliveryCalls>({
-      file: new URL('./thread.ts', import.meta.url),
+      file: new URL('./store-thread.ts', import.meta.url),
       name: 'delivery',
       data,
       onEnd: (error) => onEnd(error),

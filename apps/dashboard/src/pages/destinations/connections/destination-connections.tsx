@@ -5,9 +5,9 @@ import { useSources } from '../../../api/sources.ts'
 import { Empty } from '../../../components/states/empty.tsx'
 import { together } from '../../../components/states/read-state.ts'
 import { Shown } from '../../../components/states/shown.tsx'
+import { ConnectEnd } from '../../sources/connections/connect-end.tsx'
 import { ConnectionTable } from '../../sources/connections/connection-table.tsx'
 import type { DestinationTabProps } from '../destination-tab-props.ts'
-import { ConnectSource } from './connect-source.tsx'
 
 /** Whose events go there. */
 export function DestinationConnections({ destination }: DestinationTabProps) {
@@ -19,8 +19,9 @@ export function DestinationConnections({ destination }: DestinationTabProps) {
         const taken = new Set(rows.map(({ sourceId }) => sourceId))
         return (
           <>
-            <ConnectSource
-              destinationId={destination.id}
+            <ConnectEnd
+              end="Source"
+              connectionTo={(sourceId) => ({ sourceId, destinationId: destination.id })}
               free={sources.filter(({ id }) => !taken.has(id))}
               connections={connections.length}
             />

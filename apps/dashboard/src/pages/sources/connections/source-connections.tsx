@@ -1,17 +1,13 @@
-import { Button, Select } from '@mantine/core'
 import type { Connection } from '@millrace/api-types'
-import { useMemo, useState } from 'react'
-import { useConnections, useCreateConnection } from '../../../api/connections.ts'
+import { useMemo } from 'react'
+import { useConnections } from '../../../api/connections.ts'
 import { useTypeName } from '../../../api/destination-definitions.ts'
 import { useDestinations } from '../../../api/destinations.ts'
-import { ApiPopover } from '../../../components/api-popover.tsx'
-import { Refusal } from '../../../components/form/refusal.tsx'
-import { NeedsRole } from '../../../components/needs-role.tsx'
 import { Empty } from '../../../components/states/empty.tsx'
 import { Shown } from '../../../components/states/shown.tsx'
 import { sourceTexts } from '../../../texts.ts'
 import type { SourceTabProps } from '../source-tab-props.ts'
-import styles from '../sources.module.css'
+import { ConnectEnd } from './connect-end.tsx'
 import { ConnectionTable } from './connection-table.tsx'
 
 const DESTINATIONS = {
@@ -37,7 +33,12 @@ export function SourceConnections({ source }: SourceTabProps) {
         const free = (destinations.data ?? []).filter(({ id }) => !taken.has(id))
         return (
           <>
-            <Connect sourceId={source.id} free={free} connections={all.length} />
+            <ConnectEnd
+              end="Destination"
+              connectionTo={(destinationId) => ({ sourceId: source.id, destinationId })}
+              free={free}
+              connections={all.length}
+            />
             {rows.length === 0 ? (
               <Empty text={sourceTexts.noConnections} />
             ) : (
@@ -47,50 +48,5 @@ export function SourceConnections({ source }: SourceTabProps) {
         )
       }}
     </Shown>
-  )
-}
-
-interface ConnectProps {
-  readonly sourceId: string
-  readonly free: readonly { readonly id: string; readonly name: string }[]
-  /** Of all sources. */
-  readonly connections: number
-}
-
-function Connect({ sourceId, free, connections }: ConnectProps) {
-  const [destinationId, setDestinationId] = useState<string | null>(null)
-  const { mutateAsync, error, isPending, reset } = useCreateConnection()
-  const connect = async () => {
-    if (destinationId === null) return
-    const made = await mutateAsync({ sourceId, destinationId }).catch(() => undefined)
-    if (made !== undefined) setDestinationId(null)
-  }
-  return (
-    <>
-      <Refusal error={error} />
-      <div className={styles.filters}>
-        <NeedsRole role="editor">
-          <Select
-            className={styles.filter}
-            aria-label="Destination"
-            placeholder="Destination"
-            data={free.map(({ id, name }) => ({ value: id, label: name }))}
-            value={destinationId}
-            onChange={(value) => {
-              setDestinationId(value)
-              reset()
-            }}
-            searchable
-            nothingFoundMessage="No other destination"
-          />
-        </NeedsRole>
-        <NeedsRole role="editor">
-          <Button disabled={destinationId === null} loading={isPending} onClick={() => void connect()}>
-            Connect
-          </Button>
-        </NeedsRole>
-        <ApiPopover path="/v2/connections" rows={connections} />
-      </div>
-    </>
   )
 }

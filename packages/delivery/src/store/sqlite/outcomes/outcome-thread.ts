@@ -1,7 +1,7 @@
 import { type MessagePort, workerData } from 'node:worker_threads'
 import { answerCalls } from '@millrace/std/thread-calls'
 import type { OutcomeCalls } from '../../outcomes/outcomes-of-events.ts'
-import type { DeliveryThreadData } from '../calls.ts'
+import type { DeliveryThreadData } from '../store-calls.ts'
 import { OutcomeReader } from './outcome-reader.ts'
 
 export type OutcomeThreadCalls = {

@@ -1,7 +1,7 @@
 import { workerData } from 'node:worker_threads'
 import { answerCalls, notifyCaller, Transferred } from '@millrace/std/thread-calls'
-import type { DamageNotice, LogCalls, LogThreadData } from './calls.ts'
 import { framesOf } from './commit-ring.ts'
+import type { DamageNotice, LogCalls, LogThreadData } from './log-calls.ts'
 import type { EncodedRecord } from './segments/commit.ts'
 import { Segments } from './segments/segments.ts'
 

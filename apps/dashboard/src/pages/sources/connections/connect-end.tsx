@@ -1,28 +1,29 @@
 import { Button, Select } from '@mantine/core'
-import type { Source } from '@millrace/api-types'
 import { useState } from 'react'
 import { useCreateConnection } from '../../../api/connections.ts'
 import { ApiPopover } from '../../../components/api-popover.tsx'
 import { Refusal } from '../../../components/form/refusal.tsx'
 import { NeedsRole } from '../../../components/needs-role.tsx'
-import styles from '../destinations.module.css'
+import styles from '../sources.module.css'
 
-interface ConnectSourceProps {
-  readonly destinationId: string
+interface ConnectEndProps {
+  readonly end: 'Source' | 'Destination'
   /** Those that are not connected yet. */
-  readonly free: readonly Source[]
-  /** Of all destinations. */
+  readonly free: readonly { readonly id: string; readonly name: string }[]
+  readonly connectionTo: (id: string) => { readonly sourceId: string; readonly destinationId: string }
+  /** Of the whole workspace. */
   readonly connections: number
 }
 
-export function ConnectSource({ destinationId, free, connections }: ConnectSourceProps) {
-  const [sourceId, setSourceId] = useState<string | null>(null)
+/** Chooses the other end of a new connection. */
+export function ConnectEnd({ end, free, connectionTo, connections }: ConnectEndProps) {
+  const [id, setId] = useState<string | null>(null)
   const { mutateAsync, error, isPending, reset } = useCreateConnection()
   const connect = async () => {
-    if (sourceId === null) return
+    if (id === null) return
     // What is refused is shown above.
-    const made = await mutateAsync({ sourceId, destinationId }).catch(() => undefined)
-    if (made !== undefined) setSourceId(null)
+    const made = await mutateAsync(connectionTo(id)).catch(() => undefined)
+    if (made !== undefined) setId(null)
   }
   return (
     <>
@@ -31,20 +32,20 @@ export function ConnectSource({ destinationId, free, connections }: ConnectSourc
         <NeedsRole role="editor">
           <Select
             className={styles.filter}
-            aria-label="Source"
-            placeholder="Source"
-            data={free.map(({ id, name }) => ({ value: id, label: name }))}
-            value={sourceId}
+            aria-label={end}
+            placeholder={end}
+            data={free.map((each) => ({ value: each.id, label: each.name }))}
+            value={id}
             onChange={(value) => {
-              setSourceId(value)
+              setId(value)
               reset()
             }}
             searchable
-            nothingFoundMessage="No other source"
+            nothingFoundMessage={`No other ${end.toLowerCase()}`}
           />
         </NeedsRole>
         <NeedsRole role="editor">
-          <Button disabled={sourceId === null} loading={isPending} onClick={() => void connect()}>
+          <Button disabled={id === null} loading={isPending} onClick={() => void connect()}>
             Connect
           </Button>
         </NeedsRole>
