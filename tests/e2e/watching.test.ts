@@ -38,6 +38,11 @@ class Listening {
     }
   }
 
+  /** Goes away before the end. */
+  async leave(): Promise<void> {
+    await this.#chunks.return?.()
+  }
+
   async end(): Promise<void> {
     while (!(await this.#chunks.next()).done);
   }
@@ -103,11 +108,19 @@ test('a revoked token ends what is watched with it, and nothing else', async () 
   await other.until(/"later"/)
 })
 
-test('a 21st listener is told that there are too many', async () => {
+test('a 21st listener is told that there are too many, until another one leaves', async () => {
   await env.restart()
   const listeners = await Promise.all(Array.from({ length: 20 }, () => Listening.start()))
   const { status, json } = await env.api('GET', '/v2/tail')
   expect([status, json]).toEqual([503, { error: 'Too many listeners', code: 'unavailable', details: null }])
+  await listeners.pop()!.leave()
+  await expect
+    .poll(async () => {
+      const answer = await fetch(`${env.url}/v2/tail`, { headers: { Authorization: `Bearer ${env.token}` } })
+      await answer.body?.cancel()
+      return answer.status
+    })
+    .toBe(200)
   await env.restart()
   for (const listener of listeners) await listener.end()
 })

@@ -5,14 +5,20 @@ import { Front } from './front.ts'
 
 const request = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`
 
-/** Sends bytes on one connection. @returns the status and body of each answer, when the server has closed it. */
-async function answersTo(front: Front, bytes: string, count: number, answer: (responses: ServerResponse[]) => void) {
+/** Sends bytes on one connection, and closes the sending half of it if `closes`. @returns the status and body of each answer, when the server has closed it. */
+async function answersTo(
+  front: Front,
+  bytes: string,
+  count: number,
+  answer: (responses: ServerResponse[]) => void,
+  { closes = false } = {},
+) {
   const responses: ServerResponse[] = []
   front.serve((_, response) => {
     if (responses.push(response) === count) setImmediate(() => answer(responses))
   })
   let text = ''
-  const socket = connect(front.address.port, '127.0.0.1', () => socket.write(bytes))
+  const socket = connect(front.address.port, '127.0.0.1', () => (closes ? socket.end(bytes) : socket.write(bytes)))
   socket.on('data', (chunk) => {
     text += chunk.toString()
   })
@@ -37,4 +43,24 @@ test('a request whose body cannot be read is answered at once, although its own 
   await using front = await Front.listen('127.0.0.1', 0)
   const head = 'POST /a HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n'
   expect(await answersTo(front, `${head}zz\r\n`, 1, () => {})).toEqual([['400', 'Bad Request']])
+})
+
+test('a client that closes its sending half behind its requests gets their answers, in order', async () => {
+  await using front = await Front.listen('127.0.0.1', 0)
+  const later = ([a, b]: ServerResponse[]) =>
+    setTimeout(() => {
+      b!.setHeader('Content-Length', 1).end('b')
+      a!.setHeader('Content-Length', 1).end('a')
+    }, 50)
+  const bytes = `${request('/a')}${request('/b')}`
+  expect(await answersTo(front, bytes, 2, later, { closes: true })).toEqual([
+    ['200', 'a'],
+    ['200', 'b'],
+  ])
+})
+
+test('a client that closes its sending half within a request gets 400', async () => {
+  await using front = await Front.listen('127.0.0.1', 0)
+  const head = 'POST /a HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\n'
+  expect(await answersTo(front, `${head}ab`, 1, () => {}, { closes: true })).toEqual([['400', 'Bad Request']])
 })

@@ -50,6 +50,8 @@ export class Front implements AsyncDisposable {
       },
       (request, response) => this.#handle(request, response),
     )
+    // A client that closes its sending half behind its request, as `nc -N` does, still gets the answer. The option is not in Node's types.
+    Object.assign(this.#server, { httpAllowHalfOpen: true })
     // The code that needs the body tells the client to send it.
     this.#server.on('checkContinue', (request, response) => this.#handle(request, response))
     this.#server.on('clientError', answerClientError)

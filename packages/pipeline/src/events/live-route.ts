@@ -32,6 +32,8 @@ export function liveRoute(
         onEnd: () => stream.push(null),
       })
       stream.on('close', () => listener.end())
+      // Other answers have an end, so they still go to a client that has closed its sending half; this one would only wait for it.
+      request.raw.socket.once('end', () => listener.end())
       await begun()
       return reply.headers({ 'Content-Type': 'text/event-stream', 'X-Accel-Buffering': 'no' }).send(stream)
     })
