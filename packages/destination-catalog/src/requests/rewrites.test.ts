@@ -41,6 +41,11 @@ describe('guards', () => {
     expect(() => made({ headers: { authorization: 'Bearer undefined' } })).toThrow('request holds an unset value')
   })
 
+  test('plain http is refused for a host of which the configuration names only a longer form', () => {
+    const named = { endpoint: 'http://vendor.example.net/in' }
+    expect(() => made({ url: 'http://vendor.example/in' }, 'webhook', named)).toThrow('plain http refused')
+  })
+
   test('plain http is kept where the configuration says so, and names like a refused one are no refused ones', () => {
     expect(
       made({ url: 'http://10.0.0.7/in' }, 'webhook', { subscriptions: [{ url: 'http://10.0.0.7/in' }] }).url,

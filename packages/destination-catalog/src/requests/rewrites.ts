@@ -90,7 +90,7 @@ function decoded(part: string): string {
 }
 
 function isInConfig(value: JsonValue, origin: string): boolean {
-  if (typeof value === 'string') return value.toLowerCase().startsWith(origin)
+  if (typeof value === 'string') return URL.parse(value)?.origin === origin
   if (Array.isArray(value)) return value.some((each) => isInConfig(each, origin))
   return isJsonObject(value) && Object.values(value).some((each) => isInConfig(each, origin))
 }
