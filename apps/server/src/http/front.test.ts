@@ -64,3 +64,17 @@ test('a client that closes its sending half within a request gets 400', async ()
   const head = 'POST /a HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\n'
   expect(await answersTo(front, `${head}ab`, 1, () => {}, { closes: true })).toEqual([['400', 'Bad Request']])
 })
+
+test('a target that names its host is read as its path and query', async () => {
+  await using front = await Front.listen('127.0.0.1', 0)
+  const seen: (string | undefined)[] = []
+  const targets = ['http://x/a?b=c', 'HTTPS://x:8080/a', 'http://x', 'http://x?b', '/http://x', '*']
+  const answer = (responses: ServerResponse[]) => {
+    for (const response of responses) {
+      seen.push(response.req.url)
+      response.setHeader('Content-Length', 0).end()
+    }
+  }
+  await answersTo(front, targets.map(request).join(''), targets.length, answer, { closes: true })
+  expect(seen).toEqual(['/a?b=c', '/a', '/', '/?b', '/http://x', '*'])
+})

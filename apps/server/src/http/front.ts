@@ -96,8 +96,15 @@ export class Front implements AsyncDisposable {
       if (this.#inProgress === 0) this.#onIdle()
     })
     if (this.#isStopping) response.shouldKeepAlive = false
+    if (!request.url!.startsWith('/')) request.url = originForm(request.url!)
     this.#handler(request, response)
   }
+}
+
+/** The path and query of a target that names its host too, as clients of a proxy send it. @see RFC 9112 §3.2.2 */
+function originForm(target: string): string {
+  const rest = target.replace(/^https?:\/\/[^/?]*/i, '')
+  return rest.startsWith('?') || (rest === '' && target !== '') ? `/${rest}` : rest
 }
 
 function answerNotReady(request: IncomingMessage, response: ServerResponse): void {
