@@ -27,6 +27,7 @@ export function openBundledPage(platformId: 'android' | 'ios', userAgent: string
     crypto,
     console,
     performance,
+    TextEncoder,
     setTimeout,
     clearTimeout,
   }
