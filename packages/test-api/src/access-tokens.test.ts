@@ -7,9 +7,9 @@ import type { JsonObject } from '@millrace/protocol'
 import { systemClock } from '@millrace/std'
 import { afterEach, expect, test } from 'vitest'
 import { testConnection } from './connection-test.ts'
-import { testDestination } from './run.ts'
-import type { TestRun } from './test-run.ts'
-import { TimeLimit } from './time-limit.ts'
+import { testDestination } from './runs/run.ts'
+import type { TestRun } from './runs/test-run.ts'
+import { TimeLimit } from './runs/time-limit.ts'
 
 const endings: (() => unknown)[] = []
 afterEach(() => Promise.all(endings.splice(0).map((end) => end())))

@@ -2,7 +2,7 @@ import { credentialNames, type DestinationModule, overriddenConfig } from '@mill
 import { Stages, sendOnce, tryRemoteConnection } from '@millrace/pipeline'
 import type { JsonObject } from '@millrace/protocol'
 import type { Clock } from '@millrace/std'
-import { maskingOf } from './shown-report.ts'
+import { maskingOf } from './shown/shown-report.ts'
 import type { TestClient } from './test-api-options.ts'
 
 /** @see contracts/dashboard.md §4 N6 */

@@ -2,10 +2,10 @@ import type { DestinationModule, Override, RequestObject } from '@millrace/desti
 import { type MadeRequests, Stages, sendOnce } from '@millrace/pipeline'
 import { isNestedDeeper, type JsonObject, type StoredEvent } from '@millrace/protocol'
 import type { RunResult, StepResult } from '@millrace/transformations'
-import { sendRemote } from './remote-sending.ts'
-import { shownAnswer } from './shown-answer.ts'
+import { sendRemote } from './runs/remote-sending.ts'
+import type { TestRun } from './runs/test-run.ts'
+import { shownAnswer } from './shown/shown-answer.ts'
 import type { TestedDestination } from './test-api-options.ts'
-import type { TestRun } from './test-run.ts'
 import { STAGE_TEXTS } from './texts.ts'
 
 /** Of all answers that one destination's result holds; what is beyond is cut. */

@@ -1,10 +1,10 @@
 import type { JsonObject } from '@millrace/protocol'
-import { testDestination } from './run.ts'
+import { testDestination } from './runs/run.ts'
+import type { RunOptions } from './runs/test-run.ts'
+import { TimeLimit } from './runs/time-limit.ts'
 import type { StageFlags } from './stage-flags.ts'
 import type { TestedConfiguration, TestedDestination } from './test-api-options.ts'
 import { messageOf } from './test-request.ts'
-import type { RunOptions } from './test-run.ts'
-import { TimeLimit } from './time-limit.ts'
 
 export type OfflineTestsOptions = Omit<RunOptions, 'limits' | 'sourceClass' | 'configuration'> & {
   readonly timeoutMs: number

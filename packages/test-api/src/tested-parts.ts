@@ -1,7 +1,7 @@
 import type { DestinationModule, Masking, Override } from '@millrace/destinations'
 import type { DestinationTest } from './destination-test.ts'
+import type { TestRun } from './runs/test-run.ts'
 import type { TestedDestination } from './test-api-options.ts'
-import type { TestRun } from './test-run.ts'
 
 /** What extras are made of. */
 export interface TestedParts {

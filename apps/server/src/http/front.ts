@@ -101,7 +101,7 @@ export class Front implements AsyncDisposable {
   }
 }
 
-/** The path and query of a target that names its host too, as clients of a proxy send it. @see RFC 9112 §3.2.2 */
+/** The path and query of a target that names its host too, as clients of a proxy send it (RFC 9112 §3.2.2). */
 function originForm(target: string): string {
   const rest = target.replace(/^https?:\/\/[^/?]*/i, '')
   return rest.startsWith('?') || (rest === '' && target !== '') ? `/${rest}` : rest

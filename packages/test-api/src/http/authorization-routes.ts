@@ -10,8 +10,8 @@ import {
   type PendingAuthorization,
   type PendingAuthorizations,
 } from '../authorizations.ts'
-import { secretsInUse } from '../shown-report.ts'
-import { TimeLimit } from '../time-limit.ts'
+import { TimeLimit } from '../runs/time-limit.ts'
+import { secretsInUse } from '../shown/shown-report.ts'
 import { askedType } from './asked-configuration.ts'
 import { AUTHORIZATION_IN_WORDS, FINISH_IN_WORDS } from './authorization.openapi.ts'
 import type { FieldOptionsOptions } from './field-options-route.ts'

@@ -1,7 +1,7 @@
 import { ApiError } from '@millrace/openapi'
 import { Places } from '../places.ts'
+import { TimeLimit } from '../runs/time-limit.ts'
 import type { TestApiOptions, TestClient } from '../test-api-options.ts'
-import { TimeLimit } from '../time-limit.ts'
 
 const MAX_AT_ONCE = 4
 const MAX_WAITING = 100

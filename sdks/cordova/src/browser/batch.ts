@@ -1,5 +1,5 @@
 import { isoTime } from '../core/clock.ts'
-import { utf8Length } from '../core/utf8.ts'
+import { utf8Length } from '../core/text/utf8.ts'
 import type { NewRow } from './event-database.ts'
 
 export const MAX_BODY_BYTES = 512_000

@@ -1,6 +1,6 @@
 import { GUARDED_KEYS, type StateChanges } from '../core/bridge.ts'
-import { parsedObject } from '../core/parsed-json.ts'
 import { applyChanges, picked } from '../core/state-changes.ts'
+import { parsedObject } from '../core/text/parsed-json.ts'
 
 /** In localStorage. */
 export const GUARD = 'service-sdk-cordova.guard'

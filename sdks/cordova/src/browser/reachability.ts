@@ -1,6 +1,6 @@
-import { originOf } from '../core/addresses.ts'
 import { type Clock, passed } from '../core/clock.ts'
 import { ALWAYS } from '../core/log.ts'
+import { originOf } from '../core/source/addresses.ts'
 import type { NoAnswer } from './wait.ts'
 
 const FAILURES_IN_A_ROW = 3

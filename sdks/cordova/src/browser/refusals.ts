@@ -1,5 +1,5 @@
 import type { StateChanges } from '../core/bridge.ts'
-import { parsedJson } from '../core/parsed-json.ts'
+import { parsedJson } from '../core/text/parsed-json.ts'
 
 const MAX_PER_HOUR = 20
 const HOUR_MS = 3_600_000

@@ -8,8 +8,8 @@ import type {
   StateChanges,
   Tracking,
 } from '../core/bridge.ts'
-import { eventText } from '../core/event-text.ts'
-import { parsedObject } from '../core/parsed-json.ts'
+import { eventText } from '../core/text/event-text.ts'
+import { parsedObject } from '../core/text/parsed-json.ts'
 import { batchBytes, batchText, ENVELOPE_BYTES, PER_EVENT_BYTES, rowOf } from './batch.ts'
 import { newDiagnostics } from './diagnostics.ts'
 import type { StoredRow } from './event-database.ts'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { TestApp } from '../testing/test-app.ts'
-import type { ServiceClientMethods } from './methods.ts'
+import type { ServiceClientMethods } from './calls/methods.ts'
 
 /* contracts/cordova-sdk.md §2.1, §22, §28 item 10: whatever an app passes, nothing throws, rejects or reaches the global handlers. */
 

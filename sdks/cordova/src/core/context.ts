@@ -1,8 +1,8 @@
-import type { Corrected } from './arguments.ts'
 import type { ContextFacts } from './bridge.ts'
-import type { AppFacts } from './configuration.ts'
+import type { Corrected } from './calls/arguments.ts'
 import { contextTraits, externalIdText, type Identity, mergeIds } from './identity.ts'
-import { MAX_CARRIED_BYTES, utf8Length } from './utf8.ts'
+import type { AppFacts } from './source/configuration.ts'
+import { MAX_CARRIED_BYTES, utf8Length } from './text/utf8.ts'
 import { LIBRARY_NAME, SDK_VERSION } from './version.ts'
 
 /** What the WebView or the page tells of itself. */

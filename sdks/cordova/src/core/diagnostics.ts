@@ -1,9 +1,9 @@
 import type { LastError, Report } from './bridge.ts'
+import type { Status } from './calls/results.ts'
 import { isoTime } from './clock.ts'
 import type { Host } from './host.ts'
 import { ERROR, WARN } from './log.ts'
-import { parsedObject } from './parsed-json.ts'
-import type { Status } from './results.ts'
+import { parsedObject } from './text/parsed-json.ts'
 
 const TRIM_WARNING_MS = 60_000
 

@@ -1,9 +1,9 @@
-import type { Corrected, ExternalIds } from './arguments.ts'
 import type { State, StateChanges } from './bridge.ts'
-import type { EventCall } from './call.ts'
-import { parsedObject } from './parsed-json.ts'
-import type { Json, JsonObject } from './plain-json.ts'
-import { MAX_CARRIED_BYTES, utf8Length } from './utf8.ts'
+import type { Corrected, ExternalIds } from './calls/arguments.ts'
+import type { EventCall } from './calls/call.ts'
+import { parsedObject } from './text/parsed-json.ts'
+import type { Json, JsonObject } from './text/plain-json.ts'
+import { MAX_CARRIED_BYTES, utf8Length } from './text/utf8.ts'
 
 /** Who the events are of. @see contracts/cordova-sdk.md §7 */
 export interface Identity {

@@ -1,7 +1,6 @@
 import type { Launch } from './bridge.ts'
-import type { EventCall } from './call.ts'
+import type { EventCall } from './calls/call.ts'
 import type { Clock } from './clock.ts'
-import type { Configuration } from './configuration.ts'
 import {
   type LifecycleInput,
   type LifecycleState,
@@ -10,6 +9,7 @@ import {
   markerText,
   type RunningApp,
 } from './lifecycle.ts'
+import type { Configuration } from './source/configuration.ts'
 
 export type LifecycleWatch = ReturnType<typeof watchLifecycle>
 

@@ -1,5 +1,5 @@
 import type { Launch, Marker } from './bridge.ts'
-import type { JsonObject } from './plain-json.ts'
+import type { JsonObject } from './text/plain-json.ts'
 
 export type LifecycleState = 'cold' | 'hidden' | 'foreground' | 'background'
 

@@ -1,7 +1,7 @@
 import type { Bridge, BridgeFault, Drained, DrainOutcome, Report, StateChanges } from './bridge.ts'
+import type { CallStatus, Sending } from './calls/results.ts'
 import type { Clock } from './clock.ts'
-import type { Configuration } from './configuration.ts'
-import type { CallStatus, Sending } from './results.ts'
+import type { Configuration } from './source/configuration.ts'
 
 const FIRST_WAIT_MS = 3_000
 const MAX_WAIT_MS = 300_000

@@ -1,9 +1,7 @@
-import { type CallOptions, integrationsOf } from './arguments.ts'
 import type { State, StateChanges } from './bridge.ts'
-import type { EventCall, StateCall } from './call.ts'
-import type { Configuration } from './configuration.ts'
+import { type CallOptions, integrationsOf } from './calls/arguments.ts'
+import type { EventCall, StateCall } from './calls/call.ts'
 import { newContext } from './context.ts'
-import { eventTail, eventText, spareBytes } from './event-text.ts'
 import type { Host } from './host.ts'
 import {
   changed,
@@ -17,10 +15,12 @@ import {
   NO_IDENTITY,
 } from './identity.ts'
 import { BACKGROUNDED } from './lifecycle.ts'
-import type { Json, JsonObject } from './plain-json.ts'
 import { type Session, sessionAt, sessionFrom } from './session.ts'
+import type { Configuration } from './source/configuration.ts'
 import { applyChanges, picked } from './state-changes.ts'
-import { utf8Length } from './utf8.ts'
+import { eventTail, eventText, spareBytes } from './text/event-text.ts'
+import type { Json, JsonObject } from './text/plain-json.ts'
+import { utf8Length } from './text/utf8.ts'
 
 export interface Recorded {
   /** Absent when the event is too large. */

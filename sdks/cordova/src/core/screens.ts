@@ -1,6 +1,6 @@
-import type { EventCall } from './call.ts'
-import type { Configuration } from './configuration.ts'
+import type { EventCall } from './calls/call.ts'
 import type { Host } from './host.ts'
+import type { Configuration } from './source/configuration.ts'
 
 /** Makes screens of routes, where that is wanted. @see contracts/cordova-sdk.md §11 */
 export function watchScreens(

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { TestApp } from '../testing/test-app.ts'
-import { isEnabled } from './source-watch.ts'
+import { isEnabled } from './source/source-watch.ts'
 
 /* When drains begin, and the source configuration: contracts/cordova-sdk.md §14.2, §14.3, §17, §28 items 34, 40, 46 to 49 */
 

@@ -1,4 +1,4 @@
-import { parsedObject } from './parsed-json.ts'
+import { parsedObject } from './text/parsed-json.ts'
 
 /** Kept as JSON under the state key `session`, in the transaction of the event. @see contracts/cordova-sdk.md §12 */
 export interface Session {

@@ -1,5 +1,5 @@
 import { pageHost } from '../browser/page-host.ts'
-import { type ServiceClientMethods, serviceClient } from '../core/methods.ts'
+import { type ServiceClientMethods, serviceClient } from '../core/calls/methods.ts'
 
 /** One per page, whichever entry was loaded first: a queue has one client. */
 export interface Instance {

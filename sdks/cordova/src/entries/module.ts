@@ -1,6 +1,6 @@
+import type { ServiceClientMethods } from '../core/calls/methods.ts'
+import { type CallResult, ServiceClientError } from '../core/calls/results.ts'
 import { LOG_LEVEL } from '../core/log.ts'
-import type { ServiceClientMethods } from '../core/methods.ts'
-import { type CallResult, ServiceClientError } from '../core/results.ts'
 import { instance } from './instance.ts'
 
 /* Becomes esm/index.js, for bundlers and for Capacitor. */

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect, test } from 'vitest'
 import type { ServiceClientMethods as Typed } from '../../types/index.d.ts'
-import type { ServiceClientMethods } from '../core/methods.ts'
+import type { ServiceClientMethods } from '../core/calls/methods.ts'
 import { SDK_VERSION } from '../core/version.ts'
 
 const FOLDER = path.join(import.meta.dirname, '../..')

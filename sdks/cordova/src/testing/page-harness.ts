@@ -4,7 +4,7 @@ import { openIndexedDatabase } from '../browser/indexed-database.ts'
 import { gzip } from '../browser/page-engine.ts'
 import { type WebEngine, webEngine } from '../browser/web-engine.ts'
 import type { Signal } from '../core/bridge.ts'
-import { uuidOf } from '../core/uuid.ts'
+import { uuidOf } from '../core/text/uuid.ts'
 import { FaultyDatabase } from './faulty-database.ts'
 import { TestClock } from './test-clock.ts'
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Bridge } from '../core/bridge.ts'
+import { type ServiceClientMethods, serviceClient } from '../core/calls/methods.ts'
 import type { Host, Route } from '../core/host.ts'
-import { type ServiceClientMethods, serviceClient } from '../core/methods.ts'
 import { MemoryDevice } from './memory-device.ts'
 import { ScenarioServer } from './scenario-server.ts'
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { type ServiceClientMethods, serviceClient } from '../../core/methods.ts'
+import { type ServiceClientMethods, serviceClient } from '../../core/calls/methods.ts'
 import { TestClock } from '../test-clock.ts'
 import { IosDevice } from './ios-device.ts'
 import { compilePhone, findCompiler, mayBeSkipped } from './toolchain.ts'

@@ -1,10 +1,10 @@
+import type { EngineSettings } from '../bridge.ts'
+import { ServiceClientError } from '../calls/results.ts'
+import { LOG_LEVEL } from '../log.ts'
+import { picked } from '../state-changes.ts'
+import { isPlainObject, unboxed } from '../text/plain-json.ts'
+import { SDK_VERSION } from '../version.ts'
 import { addressOf } from './addresses.ts'
-import type { EngineSettings } from './bridge.ts'
-import { LOG_LEVEL } from './log.ts'
-import { isPlainObject, unboxed } from './plain-json.ts'
-import { ServiceClientError } from './results.ts'
-import { picked } from './state-changes.ts'
-import { SDK_VERSION } from './version.ts'
 
 /** Empty in this build: there is no hosted data plane, so an app names its own. */
 const HOSTED_DATA_PLANE_URL: string = ''

@@ -1,4 +1,4 @@
-import type { FlushReason, LastError, StorageKind, Tracking } from './bridge.ts'
+import type { FlushReason, LastError, StorageKind, Tracking } from '../bridge.ts'
 
 /*
  * What the methods of the client answer.

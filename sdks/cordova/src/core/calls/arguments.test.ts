@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { TestApp } from '../testing/test-app.ts'
+import { TestApp } from '../../testing/test-app.ts'
 
 let app: TestApp
 beforeEach(async () => {

@@ -1,11 +1,11 @@
 import { type DestinationModule, type Override, overriddenConfig } from '@millrace/destinations'
 import type { JsonObject } from '@millrace/protocol'
-import { DestinationTest } from './destination-test.ts'
-import { extrasOf } from './extras.ts'
-import { maskingOf, shownReport } from './shown-report.ts'
-import type { TestedDestination } from './test-api-options.ts'
+import { DestinationTest } from '../destination-test.ts'
+import { extrasOf } from '../extras.ts'
+import { maskingOf, shownReport } from '../shown/shown-report.ts'
+import type { TestedDestination } from '../test-api-options.ts'
+import { RESULT_TEXTS } from '../texts.ts'
 import type { TestRun } from './test-run.ts'
-import { RESULT_TEXTS } from './texts.ts'
 
 /**
  * The test of one destination, up to its result object.

@@ -1,5 +1,5 @@
+import type { JsonObject } from '../text/plain-json.ts'
 import type { CallOptions } from './arguments.ts'
-import type { JsonObject } from './plain-json.ts'
 
 /** A call of the app that has been read: it can be kept for later, and later changes of its arguments do not reach it. */
 export type Call = EventCall | StateCall

@@ -1,10 +1,10 @@
-import { type Bridge, GUARDED_KEYS, type Signal } from './bridge.ts'
-import { passed } from './clock.ts'
-import type { Host } from './host.ts'
-import { execBridge } from './native-bridge.ts'
-import { parsedObject } from './parsed-json.ts'
-import { ServiceClientError } from './results.ts'
-import { picked } from './state-changes.ts'
+import { type Bridge, GUARDED_KEYS, type Signal } from '../bridge.ts'
+import { ServiceClientError } from '../calls/results.ts'
+import { passed } from '../clock.ts'
+import type { Host } from '../host.ts'
+import { execBridge } from '../native-bridge.ts'
+import { picked } from '../state-changes.ts'
+import { parsedObject } from '../text/parsed-json.ts'
 
 export interface Connection {
   readonly bridge: Bridge

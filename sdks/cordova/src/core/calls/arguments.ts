@@ -1,4 +1,4 @@
-import { isMembers, isPlainObject, type Json, type JsonObject, plainObject, unboxed } from './plain-json.ts'
+import { isMembers, isPlainObject, type Json, type JsonObject, plainObject, unboxed } from '../text/plain-json.ts'
 
 /** Told once for each thing that could not be taken as given. */
 export type Corrected = (what: string) => void

@@ -1,5 +1,5 @@
+import { utf8Length } from '../text/utf8.ts'
 import { type Call, isEvent, isPut } from './call.ts'
-import { utf8Length } from './utf8.ts'
 
 const MAX_CALLS = 1_000
 const MAX_BYTES = 512 * 1024

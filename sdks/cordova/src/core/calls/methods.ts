@@ -1,10 +1,10 @@
+import { newClient } from '../client.ts'
+import type { Host } from '../host.ts'
+import { ERROR, LOG_LEVEL } from '../log.ts'
+import { unboxed } from '../text/plain-json.ts'
+import { MAX_CARRIED_BYTES, utf8Length } from '../text/utf8.ts'
 import { dataAndOptions, readData, readOptions, requiredText } from './arguments.ts'
-import { newClient } from './client.ts'
-import type { Host } from './host.ts'
-import { ERROR, LOG_LEVEL } from './log.ts'
-import { unboxed } from './plain-json.ts'
 import { type CallResult, dropped, type FlushResult, type InitResult, type Status } from './results.ts'
-import { MAX_CARRIED_BYTES, utf8Length } from './utf8.ts'
 
 const MAX_ANONYMOUS_ID_BYTES = 128
 

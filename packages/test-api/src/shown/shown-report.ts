@@ -6,7 +6,7 @@ import {
   secretValues,
 } from '@millrace/destinations'
 import type { JsonObject } from '@millrace/protocol'
-import type { DestinationTest, StageReport } from './destination-test.ts'
+import type { DestinationTest, StageReport } from '../destination-test.ts'
 
 /**
  * What masks all that is returned of one destination.

@@ -1,4 +1,4 @@
-import { isoTime } from './clock.ts'
+import { isoTime } from '../clock.ts'
 import { utf8Length } from './utf8.ts'
 
 /*

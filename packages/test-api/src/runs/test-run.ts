@@ -1,6 +1,6 @@
 import type { JsonObject } from '@millrace/protocol'
-import type { StageFlags, TestOptions } from './stage-flags.ts'
-import type { TestApiOptions, TestClient, TestedSource, Tester } from './test-api-options.ts'
+import type { StageFlags, TestOptions } from '../stage-flags.ts'
+import type { TestApiOptions, TestClient, TestedSource, Tester } from '../test-api-options.ts'
 import type { TimeLimit } from './time-limit.ts'
 
 /** What a run needs of the others. */

@@ -1,8 +1,8 @@
-import type { Bridge } from './bridge.ts'
-import { type Clock, isoTime } from './clock.ts'
+import type { Bridge } from '../bridge.ts'
+import type { Status } from '../calls/results.ts'
+import { type Clock, isoTime } from '../clock.ts'
+import { parsedObject } from '../text/parsed-json.ts'
 import type { Configuration } from './configuration.ts'
-import { parsedObject } from './parsed-json.ts'
-import type { Status } from './results.ts'
 
 /** What is kept of the last good source configuration, as JSON under the state key `source`. */
 export interface SourceCopy {

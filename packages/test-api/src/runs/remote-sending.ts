@@ -1,7 +1,7 @@
 import type { RequestObject } from '@millrace/destinations'
 import { type Answered, type MadeRequests, RemoteClient, sendOnce, UnitRequest } from '@millrace/pipeline'
 import type { Clock } from '@millrace/std'
-import type { TestClient } from './test-api-options.ts'
+import type { TestClient } from '../test-api-options.ts'
 
 /** What remote code sent, and what it got. The first three are parallel. */
 export interface RemoteSent {
