@@ -97,8 +97,12 @@ async function made(body: object): Promise<string> {
 async function expectNoCommand({ page }: Visit, name: 'API' | 'Command'): Promise<void> {
   await page.getByRole('button', { name: new RegExp(`^${name}: `) }).click()
   await page.getByText('Some text of this form is not JSON. Correct it to see the command.').waitFor()
-  await page.keyboard.press('Escape')
-  await page.getByText('Some text of this form is not JSON.').waitFor({ state: 'detached' })
+  // Shown is before it listens to keys.
+  const shown = async () => {
+    await page.keyboard.press('Escape')
+    return await page.getByText('Some text of this form is not JSON.').count()
+  }
+  await expect.poll(shown).toBe(0)
 }
 
 function hasFocus(field: Locator): Promise<boolean> {
