@@ -13,9 +13,6 @@ import type { LoggedLine } from '../stages/live-user-code.ts'
 import { plainConfiguration } from './plain-configuration.ts'
 import type { LastFigures, ShardCalls, ShardNotice, ShardStart, SharedLimits, Watched } from './shard-calls.ts'
 
-/** On machines with much memory V8 lets the young objects of each thread grow to 96 MB, which makes events no cheaper. */
-const YOUNG_MB = 24
-
 export interface RemoteShardOptions {
   /** The module that calls `serveShard`, and its data. */
   readonly thread: { readonly file: URL; readonly data: object; readonly transfer: readonly Transferable[] }
@@ -67,7 +64,6 @@ export class RemoteShard implements Shard {
       name: `delivery-${number}`,
       data: thread.data,
       transfer: thread.transfer,
-      youngMemoryMb: YOUNG_MB,
       onNotice: (notice) => heed(notice, options),
       onEnd: onFault,
     })
