@@ -107,7 +107,7 @@ test('code that is saved again while a save is under way is saved once, and nobo
   await page.keyboard.press('Control+s')
   await expect.poll(() => saves.length).toBe(1)
   await page.keyboard.press('Control+s')
-  expect(await page.getByRole('button', { name: 'Publish' }).isDisabled()).toBe(true)
+  await expect.poll(() => page.getByRole('button', { name: 'Publish' }).isDisabled()).toBe(true)
   dashboard.proxy.fate = () => 'pass'
   await expect.poll(() => page.getByRole('button', { name: 'Save', exact: true }).isDisabled()).toBe(true)
   await page.getByRole('button', { name: 'Publish' }).click()

@@ -7,6 +7,7 @@ import {
   useMutation,
   useQueryClient,
 } from '@tanstack/react-query'
+import { useState } from 'react'
 import { afterFrame } from '../after-frame.ts'
 import { type Answer, ApiError, api, pathWith, type QueryValues } from './client.ts'
 
@@ -100,14 +101,25 @@ export interface Page<T> {
  */
 export function useWriting<Written, T>(write: (written: Written) => Promise<Answer<T>>, changes: readonly string[]) {
   const client = useQueryClient()
+  const [underWay] = useState(() => new Map<string, Promise<Answer<T>>>())
   return useMutation({
-    mutationFn: write,
+    // A second click or key may come before the page shows that the first one is being carried out.
+    mutationFn: (written: Written) => once(underWay, JSON.stringify(written) ?? '', () => write(written)),
     onSuccess: () => readAgain(client, changes),
     onError: (error) => {
       if (error instanceof ApiError && (error.kind === 'changed' || error.kind === 'missing'))
         readAgain(client, changes)
     },
   })
+}
+
+/** Shares the work of a key while it is under way. */
+function once<T>(underWay: Map<string, Promise<T>>, key: string, work: () => Promise<T>): Promise<T> {
+  const known = underWay.get(key)
+  if (known !== undefined) return known
+  const begun = work().finally(() => underWay.delete(key))
+  underWay.set(key, begun)
+  return begun
 }
 
 /** Resolves at once: pages do not wait for this. */
