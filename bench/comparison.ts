@@ -1,3 +1,4 @@
+import type { Bench } from './bench.ts'
 import type { Measured } from './row.ts'
 import { median, middleHalf } from './statistics.ts'
 
@@ -24,16 +25,14 @@ export async function alternate<T>(
   return samples
 }
 
-/**
- * Processes of the same code differ by several percent for as long as they live. That hides what two checkouts differ by, so these are
- * compared over several pairs of processes.
- */
-export const PAIRS_AGAINST = 6
+/** Two checkouts are compared over several pairs of processes: those of the same code differ by several percent for as long as they live. */
+const PAIRS_AGAINST = 6
 
-export async function ofPairs<T>(pairs: number, measure: () => Promise<Samples<T>>): Promise<Samples<T>> {
-  const all: Samples<T>[] = []
-  for (let pair = 0; pair < pairs; pair++) all.push(await measure())
-  return { product: all.flatMap(({ product }) => product), limit: all.flatMap(({ limit }) => limit) }
+/** The samples of one pair of product and limit program, or of several pairs with `--against`. */
+export async function ofPairs<T>(bench: Bench, ofPair: () => Promise<Samples<T>>): Promise<Samples<T>> {
+  const pairs: Samples<T>[] = []
+  for (let pair = 0; pair < (bench.against === undefined ? 1 : PAIRS_AGAINST); pair++) pairs.push(await ofPair())
+  return { product: pairs.flatMap(({ product }) => product), limit: pairs.flatMap(({ limit }) => limit) }
 }
 
 /** The ratio is the median of the pairs' ratios, not the ratio of the medians: a slow minute slows both of a pair. */

@@ -1,6 +1,6 @@
 import type { Bench } from '../bench.ts'
 import { startOther } from '../compared-with.ts'
-import { alternate, compared, ofPairs, PAIRS_AGAINST, type Samples } from '../comparison.ts'
+import { alternate, compared, ofPairs, type Samples } from '../comparison.ts'
 import { type DeliveryRun, deliver } from '../delivery-run.ts'
 import { addSource, startProduct } from '../product.ts'
 import type { Program } from '../programs.ts'
@@ -26,9 +26,7 @@ export const deliveryRows: readonly Row[] = [
   },
 ]
 
-const comparedRuns = oncePerBench((bench) =>
-  ofPairs(bench.against === undefined ? 1 : PAIRS_AGAINST, () => runsOfPair(bench)),
-)
+const comparedRuns = oncePerBench((bench) => ofPairs(bench, () => runsOfPair(bench)))
 
 async function runsOfPair(bench: Bench): Promise<Samples<DeliveryRun>> {
   const setUp = (program: Program) => addSource(program, bench.sinkUrl())

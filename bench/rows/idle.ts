@@ -65,6 +65,6 @@ export async function idle({ pid }: Program): Promise<Idle> {
   }
 }
 
-export function shownIdle({ residentMb, cpuPercent }: Idle): string {
+function shownIdle({ residentMb, cpuPercent }: Idle): string {
   return `${residentMb.toFixed(0)} MB / ${cpuPercent.toFixed(2)} %`
 }

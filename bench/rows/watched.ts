@@ -6,7 +6,7 @@ import { addSource, startProduct } from '../product.ts'
 import type { Program } from '../programs.ts'
 import type { Measured, Row } from '../row.ts'
 import { perSecond } from '../table.ts'
-import { idle, shownIdle } from './idle.ts'
+import { comparedIdle, idle } from './idle.ts'
 
 /* What it costs the product that people look at it: with the dashboard and two who watch, against a product without either. */
 
@@ -49,15 +49,7 @@ async function measureIdle(bench: Bench): Promise<Measured> {
   for (const program of [without, product]) await addSource(program, bench.sinkUrl())
   const watched = await watchersOf(product, PEOPLE)
   const [limit, measured] = await Promise.all([idle(without), watched(() => idle(product))])
-  return {
-    measured: shownIdle(measured),
-    limit: shownIdle(limit),
-    ratio: measured.residentMb / limit.residentMb,
-    samples: {
-      residentMb: [measured.residentMb, limit.residentMb],
-      cpuPercent: [measured.cpuPercent, limit.cpuPercent],
-    },
-  }
+  return comparedIdle(measured, limit)
 }
 
 function startWatched({ profileTo }: Bench) {

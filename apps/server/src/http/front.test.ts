@@ -5,7 +5,11 @@ import { Front } from './front.ts'
 
 const request = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`
 
-/** Sends bytes on one connection, and closes the sending half of it if `closes`. @returns the status and body of each answer, when the server has closed it. */
+/**
+ * Sends bytes on one connection, and closes its sending half if `closes`.
+ *
+ * @returns the status and body of each answer, when the server has closed the connection.
+ */
 async function answersTo(
   front: Front,
   bytes: string,

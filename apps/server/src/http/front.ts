@@ -104,7 +104,7 @@ export class Front implements AsyncDisposable {
 /** The path and query of a target that names its host too, as clients of a proxy send it (RFC 9112 §3.2.2). */
 function originForm(target: string): string {
   const rest = target.replace(/^https?:\/\/[^/?]*/i, '')
-  return rest.startsWith('?') || (rest === '' && target !== '') ? `/${rest}` : rest
+  return rest === '' || rest.startsWith('?') ? `/${rest}` : rest
 }
 
 function answerNotReady(request: IncomingMessage, response: ServerResponse): void {

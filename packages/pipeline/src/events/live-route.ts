@@ -31,9 +31,15 @@ export function liveRoute(
         mayStay: () => mayStay(request),
         onEnd: () => stream.push(null),
       })
-      stream.on('close', () => listener.end())
+      const { socket } = request.raw
+      const end = () => listener.end()
       // Other answers have an end, so they still go to a client that has closed its sending half; this one would only wait for it.
-      request.raw.socket.once('end', () => listener.end())
+      socket.once('end', end)
+      stream.on('close', () => {
+        // The connection may carry more requests.
+        socket.off('end', end)
+        end()
+      })
       await begun()
       return reply.headers({ 'Content-Type': 'text/event-stream', 'X-Accel-Buffering': 'no' }).send(stream)
     })

@@ -9,14 +9,7 @@ import {
   Type,
 } from '@millrace/openapi'
 import { VERSION_LISTED, VERSION_SHOWN } from '../../transformations/transformation-schema.ts'
-import {
-  CHANGED,
-  ETAG,
-  PAGE_QUERY,
-  pageAnswers,
-  pathParameters,
-  requestHeaders,
-} from '../resources/resource-descriptions.ts'
+import { CHANGED, pathParameters, requestHeaders, sharedDescriptions } from '../resources/resource-descriptions.ts'
 
 /** The texts in which the descriptions of transformations and libraries differ. */
 export interface CodeInWords {
@@ -66,17 +59,8 @@ const version = {
 
 /** The descriptions of the eight routes for one kind of code. */
 export function codeDescriptions(words: CodeInWords) {
-  const { tag, name, plural, title, written, writtenExample, shownExample } = words
-  const common = { tag, access: 'token' } as const
-  const unknown: ErrorTexts = { 404: [`${title} with id ${NO_ID} not found`] }
-  const one: RouteDescription['answers'] = {
-    200: {
-      text: `The ${name}.`,
-      schema: closed({ [name]: words.shown }),
-      examples: { [name]: { [name]: shownExample } },
-      headers: ETAG,
-    },
-  }
+  const { name, written, writtenExample } = words
+  const { common, unknown, one, list, get } = sharedDescriptions(words, NO_ID)
   const writeErrors: ErrorTexts = {
     400: [
       'Invalid request. Missing name',
@@ -91,13 +75,7 @@ export function codeDescriptions(words: CodeInWords) {
   }
   const body = { schema: enveloped(name, written), example: writtenExample }
   return {
-    list: {
-      ...common,
-      summary: `List the ${plural}`,
-      details: 'In order of creation.',
-      query: PAGE_QUERY,
-      answers: pageAnswers(plural, words.shown, shownExample),
-    },
+    list,
     create: {
       ...common,
       summary: `Make a ${name}`,
@@ -105,7 +83,7 @@ export function codeDescriptions(words: CodeInWords) {
       body,
       answers: { ...one, ...refusals(writeErrors) },
     },
-    get: { ...common, summary: `Show a ${name}`, pathParameters, answers: { ...one, ...refusals(unknown) } },
+    get,
     replace: {
       ...common,
       summary: `Replace a ${name}`,

@@ -40,7 +40,7 @@ export const requestHeaders = {
     description: 'The ETag of the expected state; if the resource has another one, the answer is 412.',
   }),
 }
-export const ETAG = { ETag: Type.String({ description: 'ETag of the resource.' }) }
+const ETAG = { ETag: Type.String({ description: 'ETag of the resource.' }) }
 export const CHANGED: ErrorTexts = { 412: ['Resource has changed'] }
 
 /** Query of a list. */
@@ -63,45 +63,53 @@ export function pageAnswers(member: string, shown: TSchema, example: object, wha
   }
 }
 
-/** The descriptions of the six routes for one kind of resource. */
-export function resourceDescriptions(words: ResourceInWords) {
-  const { tag, name, plural, title, written, writtenExample, shownExample } = words
-  const unknown: ErrorTexts = { 404: [`${title} with id ${NO_ID} not found`] }
-  const example = { [name]: shownExample }
+type SharedWords = Pick<ResourceInWords, 'tag' | 'name' | 'plural' | 'title' | 'shown' | 'shownExample'>
+
+/**
+ * What the descriptions of resources and of code have in common.
+ *
+ * @param noId an id that the errors name.
+ */
+export function sharedDescriptions({ tag, name, plural, title, shown, shownExample }: SharedWords, noId: string) {
+  const common = { tag, access: 'token' } as const
+  const unknown: ErrorTexts = { 404: [`${title} with id ${noId} not found`] }
   const one: RouteDescription['answers'] = {
     200: {
       text: `The ${name}.`,
-      schema: closed({ [name]: words.shown }),
-      examples: { [name]: example },
+      schema: closed({ [name]: shown }),
+      examples: { [name]: { [name]: shownExample } },
       headers: ETAG,
     },
   }
+  const list = {
+    ...common,
+    summary: `List the ${plural}`,
+    details: 'In order of creation.',
+    query: PAGE_QUERY,
+    answers: pageAnswers(plural, shown, shownExample),
+  }
+  const get = { ...common, summary: `Show a ${name}`, pathParameters, answers: { ...one, ...refusals(unknown) } }
+  return { common, unknown, one, list, get }
+}
+
+/** The descriptions of the six routes for one kind of resource. */
+export function resourceDescriptions(words: ResourceInWords) {
+  const { name, written, writtenExample } = words
+  const { common, unknown, one, list, get } = sharedDescriptions(words, NO_ID)
   const writtenOne: RouteDescription['answers'] = words.mayWarn
     ? { 200: { ...one[200]!, headers: { ...ETAG, ...WARNING } } }
     : one
-  const common = { tag, access: 'token' } as const
   const rewrite = { ...common, pathParameters, requestHeaders }
   const rewriteErrors = refusals({ ...words.errors, ...unknown, ...CHANGED })
   return {
-    list: {
-      ...common,
-      summary: `List the ${plural}`,
-      details: 'In order of creation.',
-      query: PAGE_QUERY,
-      answers: pageAnswers(plural, words.shown, shownExample),
-    },
+    list,
     create: {
       ...common,
       summary: `Make a ${name}`,
       body: { schema: enveloped(name, written), example: writtenExample },
       answers: { ...writtenOne, ...refusals(words.errors) },
     },
-    get: {
-      ...common,
-      summary: `Show a ${name}`,
-      pathParameters,
-      answers: { ...one, ...refusals(unknown) },
-    },
+    get,
     replace: {
       ...rewrite,
       summary: `Replace a ${name}`,

@@ -1,5 +1,6 @@
 import { examineTopics, type TopicReport } from '@millrace/log/kafka'
 import type { Clock } from '@millrace/std'
+import { grouped } from '@millrace/wording'
 import { type ClusterSettings, kafkaAddress, RECORD_ROOM_BYTES } from '../../../cluster/engines.ts'
 import { size } from '../../paint.ts'
 import { type Finding, fail, ok, warn } from '../finding.ts'
@@ -97,5 +98,5 @@ function settingFindings(
 }
 
 function hours(ms: number): string {
-  return Number.isFinite(ms) ? `${(ms / HOUR_MS).toLocaleString('en-US')} h` : 'ever'
+  return Number.isFinite(ms) ? `${grouped(ms / HOUR_MS)} h` : 'ever'
 }
