@@ -31,12 +31,15 @@ test('a disabled source refuses the very next request, an enabled one takes it',
 })
 
 test('a new address governs the very next event', async () => {
-  for (const path of ['/one', '/two', '/three']) {
+  const paths = ['/one', '/two', '/three']
+  for (const [i, path] of paths.entries()) {
     await change('destinations', webhook.destinationId, { config: { webhookUrl: `${env.sink.url}${path}` } })
     await send(`m-to${path.replace('/', '-')}`)
+    // An event that still waits would follow the next change.
+    await env.sink.waitFor(i + 1)
   }
   const requests = await env.sink.waitFor(3)
-  expect(requests.map(({ path }) => path)).toEqual(['/one', '/two', '/three'])
+  expect(requests.map(({ path }) => path)).toEqual(paths)
 })
 
 test('a disabled destination gets none of the events that come meanwhile, and the next one once it is enabled', async () => {
