@@ -25,13 +25,15 @@ export async function alternate<T>(
   return samples
 }
 
-/** Two checkouts are compared over several pairs of processes: those of the same code differ by several percent for as long as they live. */
+/** Processes of the same code differ by several percent for as long as they live. */
+const PAIRS = 3
+/** Two checkouts differ by less than product and limit program. */
 const PAIRS_AGAINST = 6
 
-/** The samples of one pair of product and limit program, or of several pairs with `--against`. */
+/** The samples of several pairs of processes, one pair after the other. */
 export async function ofPairs<T>(bench: Bench, ofPair: () => Promise<Samples<T>>): Promise<Samples<T>> {
   const pairs: Samples<T>[] = []
-  for (let pair = 0; pair < (bench.against === undefined ? 1 : PAIRS_AGAINST); pair++) pairs.push(await ofPair())
+  for (let pair = 0; pair < (bench.against === undefined ? PAIRS : PAIRS_AGAINST); pair++) pairs.push(await ofPair())
   return { product: pairs.flatMap(({ product }) => product), limit: pairs.flatMap(({ limit }) => limit) }
 }
 

@@ -4,6 +4,7 @@ import path from 'node:path'
 import { programArguments } from '@millrace/dev-env/program-arguments'
 import { Bench } from './bench.ts'
 import { operatorsTable } from './operators.ts'
+import { measureProductOf } from './product.ts'
 import { profileSummary } from './profile.ts'
 import type { Row } from './row.ts'
 import { acceptanceRows } from './rows/acceptance.ts'
@@ -60,12 +61,13 @@ const rows: readonly Row[] = [
 const { values, positionals, refuse } = programArguments({
   usage: `Measures the product and prints a table: every row, in about an hour and a half, or the named ones.
 
-  npm run bench [-- <row> … --json --profile --small --against <folder>]
+  npm run bench [-- <row> … --json --profile --small --of <folder> --against <folder>]
 
   <row> …             names from the list below
   --json              prints every sample as JSON, instead of the table
   --profile           also prints the CPU of the product by thread
   --small             runs long rows with little data, to check that they work
+  --of <folder>       measures the product of another checkout
   --against <folder>  compares with the product of another checkout instead of the limit program
 
 Rows, which bench/README.md explains:
@@ -76,6 +78,7 @@ ${listOfRows()}`,
     json: { type: 'boolean', default: false },
     profile: { type: 'boolean', default: false },
     small: { type: 'boolean', default: false },
+    of: { type: 'string' },
     against: { type: 'string' },
   },
 })
@@ -87,6 +90,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => pr
 
 const profileTo = values.profile ? mkdtempSync(path.join(tmpdir(), 'millrace-profile-')) : undefined
 process.on('exit', () => profileTo !== undefined && rmSync(profileTo, { recursive: true, force: true }))
+if (values.of !== undefined) measureProductOf(path.resolve(values.of))
 using bench = await Bench.open({
   profileTo,
   isSmall: values.small,

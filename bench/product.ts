@@ -15,6 +15,13 @@ export const EDITS_EVERY_EVENT = `export function transformEvent(event) {
   return event
 }`
 
+let measuredCheckout = path.dirname(import.meta.dirname)
+
+/** From now on, the product of another checkout is measured. */
+export function measureProductOf(checkout: string): void {
+  measuredCheckout = checkout
+}
+
 export interface ProductOptions {
   /** Folder for the CPU profiles of all threads, written when it stops. */
   readonly profileTo?: string | undefined
@@ -24,7 +31,7 @@ export interface ProductOptions {
   readonly dataFolder?: string
   readonly startTimeoutMs?: number
   readonly environment?: Readonly<Record<string, string>>
-  /** Folder of the checkout whose product it is; this one unless given. */
+  /** Folder of the checkout whose product it is; the measured one unless given. */
   readonly checkout?: string | undefined
   /** As of a program. */
   readonly through?: readonly string[] | undefined
@@ -34,7 +41,7 @@ export interface ProductOptions {
 export function startProduct(options: ProductOptions = {}): Promise<Program> {
   const { profileTo, prepare = () => {}, startTimeoutMs, environment, through } = options
   const dataFolderIn = (folder: string) => options.dataFolder ?? path.join(folder, 'data')
-  const root = options.checkout ?? path.dirname(import.meta.dirname)
+  const root = options.checkout ?? measuredCheckout
   const profiling = profileTo === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profileTo}`]
   return Program.start({
     startTimeoutMs,

@@ -1,5 +1,5 @@
 import type { Bench } from '../bench.ts'
-import { alternate, compared } from '../comparison.ts'
+import { alternate, compared, ofPairs, type Samples } from '../comparison.ts'
 import { deliver } from '../delivery-run.ts'
 import { addSource, startProduct } from '../product.ts'
 import type { Measured, Row } from '../row.ts'
@@ -13,6 +13,7 @@ import { percentilesText } from '../table.ts'
 
 const WARM_UP_RUNS = 2
 const RUNS = 5
+const RUNS_OF_PAIR = 3
 const SHARE_OF_FULL_LOAD = 0.5
 
 export const latencyRow: Row = {
@@ -31,16 +32,9 @@ async function measure(bench: Bench): Promise<Measured> {
   return { ...percentilesText(p50, p99), samples: { p50, p99, eventsPerSecond: [eventsPerSecond] } }
 }
 
-/** Both get the load that the slower one bears. The ratio is that of p50; the spread has that of p99 too. */
+/** The ratio is that of p50; the spread has that of p99 too. */
 async function compare(bench: Bench, against: string): Promise<Measured> {
-  await using other = await latencyOf(bench, against)
-  await using product = await latencyOf(bench)
-  const eventsPerSecond = Math.min(other.fullLoad, product.fullLoad) * SHARE_OF_FULL_LOAD
-  const runs = await alternate(
-    RUNS,
-    () => other.run(eventsPerSecond),
-    () => product.run(eventsPerSecond),
-  )
+  const runs = await ofPairs(bench, () => runsOfPair(bench, against))
   const [before, now] = [columnsOf(runs.limit), columnsOf(runs.product)]
   const p50 = compared({ product: now.p50, limit: before.p50 }, String)
   const p99 = compared({ product: now.p99, limit: before.p99 }, String)
@@ -54,9 +48,20 @@ async function compare(bench: Bench, against: string): Promise<Measured> {
       p99: now.p99,
       p50Before: before.p50,
       p99Before: before.p99,
-      eventsPerSecond: [eventsPerSecond],
     },
   }
+}
+
+/** Both get the load that the slower one bears. */
+async function runsOfPair(bench: Bench, against: string): Promise<Samples<Percentiles>> {
+  await using other = await latencyOf(bench, against)
+  await using product = await latencyOf(bench)
+  const eventsPerSecond = Math.min(other.fullLoad, product.fullLoad) * SHARE_OF_FULL_LOAD
+  return await alternate(
+    RUNS_OF_PAIR,
+    () => other.run(eventsPerSecond),
+    () => product.run(eventsPerSecond),
+  )
 }
 
 /** In milliseconds. */
