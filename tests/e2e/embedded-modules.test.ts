@@ -91,6 +91,21 @@ test('an embedded server loads no module of a cluster, at its start and while it
   expect(modules.some((url) => url.endsWith('/sqlite-control-store.ts'))).toBe(true)
 })
 
+test('neither the command line nor a server loads the fetch of Node, which takes 15 MB', async () => {
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'millrace-modules-'))
+  const [ofHelp, ofServer] = [join(folder.path, 'help'), join(folder.path, 'server')]
+  await promisify(execFile)(process.execPath, [MAIN, '--help'], { env: { ...process.env, ...recording(ofHelp) } })
+  const started = { ...recording(ofServer), MILLRACE_DATA_DIR: join(folder.path, 'data') }
+  await using server = await ServerProcess.start(started)
+  expect(await server.stop()).toBe(0)
+  for (const loaded of [ofHelp, ofServer]) {
+    const modules = readFileSync(loaded, 'utf8').split('\n')
+    expect(modules.filter((line) => line.endsWith(' NativeModule internal/deps/undici/undici'))).toEqual([])
+    // It records what is loaded.
+    expect(modules.some((line) => line.endsWith(' NativeModule internal/modules/run_main'))).toBe(true)
+  }
+})
+
 /** Writes to a file which modules the server loads. */
 function recording(loaded: string): Environment {
   const recorder = pathToFileURL(join(import.meta.dirname, './module-recorder.ts')).href

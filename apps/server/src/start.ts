@@ -12,6 +12,7 @@ import { newLogger, type ServerLogger } from './logger.ts'
 import { moveInbox } from './quickstart/move-inbox.ts'
 import { printedCommands } from './quickstart/printed-commands.ts'
 import { runQuickstart } from './quickstart/quickstart.ts'
+import { collectStartGarbage } from './start-garbage.ts'
 import { VERSION } from './version.ts'
 
 /** Errors that a person can correct: their text suffices. Other errors are shown with their stack. */
@@ -48,6 +49,7 @@ export async function start(options: StartOptions): Promise<number> {
       await using front = await Front.listen(settings.host, settings.port)
       const given = { ...options, folder, dashboardFolder, front, logger, faults }
       const product = settings.kafkaBrokers === undefined ? await embedded(given) : await clustered(given)
+      collectStartGarbage()
       const reason = await stopped
       logger.info({ reason }, 'stopping')
       await product.stop()

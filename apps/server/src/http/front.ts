@@ -1,6 +1,7 @@
-import { createServer, type Server as HttpServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { Server as HttpServer, IncomingMessage, ServerResponse } from 'node:http'
 import { type AddressInfo, Server, type Socket } from 'node:net'
 import { isBodyHeldBack } from '@millrace/std'
+import { createServer } from '@millrace/std/node-http'
 
 const MAX_HEADER_BYTES = 64 * 1024
 /** Time limit of a whole request on any route; ingest has a shorter limit for bodies. */

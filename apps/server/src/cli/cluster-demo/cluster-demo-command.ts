@@ -1,8 +1,6 @@
 import type { Command } from 'commander'
 import { type CommandContext, withExample } from '../command.ts'
 import { CommandError, type CommandIo } from '../command-io.ts'
-import { DemoCluster } from './demo-cluster.ts'
-import { startInbox } from './demo-inbox.ts'
 
 /** `millrace cluster-demo` */
 export function addClusterDemo(program: Command, { io }: CommandContext): void {
@@ -11,6 +9,8 @@ export function addClusterDemo(program: Command, { io }: CommandContext): void {
 }
 
 async function clusterDemo({ env, stdout, stderr, untilStopped }: CommandIo): Promise<void> {
+  const { DemoCluster } = await import('./demo-cluster.ts')
+  const { startInbox } = await import('./demo-inbox.ts')
   const tell = (what: string) => void stderr.write(`${what}\n`)
   const ending = new AbortController()
   const stopped = untilStopped().then(() => {

@@ -1,4 +1,3 @@
-import { STATUS_CODES } from 'node:http'
 import {
   type LaneClient,
   type OutboundCall,
@@ -8,6 +7,7 @@ import {
 } from '@millrace/delivery'
 import type { RemoteAnswer, RemoteRequest } from '@millrace/destinations'
 import type { Clock } from '@millrace/std'
+import { STATUS_CODES } from '@millrace/std/node-http'
 import { uncompressed } from '../uncompressed.ts'
 import { CodeRequest } from './remote-request.ts'
 
