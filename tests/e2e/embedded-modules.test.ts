@@ -91,7 +91,7 @@ test('an embedded server loads no module of a cluster, at its start and while it
   expect(modules.some((url) => url.endsWith('/sqlite-control-store.ts'))).toBe(true)
 })
 
-test('neither the command line nor a server loads the fetch of Node, which takes 15 MB', async () => {
+test('neither the command line nor a server loads the fetch of Node', async () => {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'millrace-modules-'))
   const [ofHelp, ofServer] = [join(folder.path, 'help'), join(folder.path, 'server')]
   await promisify(execFile)(process.execPath, [MAIN, '--help'], { env: { ...process.env, ...recording(ofHelp) } })

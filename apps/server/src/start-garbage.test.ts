@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { collectGarbage } from './start-garbage.ts'
 
-test('what is not used any more has left memory', async () => {
+test('collectGarbage frees every object that nothing refers to', async () => {
   const garbage = Array.from({ length: 100 }, (_, i) => new WeakRef({ i }))
   // A reference lasts at least as long as the turn that made it.
   await setImmediate()

@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
-/** The first requests after a start do not wait for it. */
+/** The first requests after a start do not wait for the collection. */
 const AFTER_MS = 3_000
 
 /**
@@ -12,6 +12,7 @@ export function collectStartGarbage(): void {
   setTimeout(collectGarbage, AFTER_MS).unref()
 }
 
+/** Blocks the thread until V8 has freed every object that nothing refers to. */
 export function collectGarbage(): void {
   setFlagsFromString('--expose-gc')
   // The function exists in contexts that are made while the flag is set.
