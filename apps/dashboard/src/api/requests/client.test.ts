@@ -20,7 +20,7 @@ describe('api', () => {
   it('sends the session half, the ETag that is meant and the body as JSON', async () => {
     const { api, requests } = serverWith(() => Response.json({ source: { id: 's1' } }, { headers: { ETag: '"4"' } }))
     const answer = await api('PATCH', '/v2/sources/s1', { body: { name: 'Cinema app' }, etag: '"3"' })
-    expect(answer).toEqual({ body: { source: { id: 's1' } }, etag: '"4"', warning: null })
+    expect(answer).toEqual({ body: { source: { id: 's1' } }, etag: '"4"', warning: null, stateOf: '/v2/sources/s1' })
     expect(requests[0]).toMatchObject({
       path: '/v2/sources/s1',
       init: {

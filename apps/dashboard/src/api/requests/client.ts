@@ -27,6 +27,8 @@ export interface Answer<T> {
   readonly etag: string | null
   /** From X-Millrace-Warning: a side effect of the request, such as removed secrets. */
   readonly warning: string | null
+  /** The path whose new state the body is: that of a PUT or PATCH; otherwise null. */
+  readonly stateOf: string | null
 }
 
 /**
@@ -59,6 +61,7 @@ export function apiOver(ground: Ground) {
       body: bodyOf(text, path, options) as T,
       etag: response.headers.get('ETag'),
       warning: response.headers.get('X-Millrace-Warning'),
+      stateOf: method === 'PUT' || method === 'PATCH' ? path : null,
     }
   }
 }

@@ -105,12 +105,21 @@ export function useWriting<Written, T>(write: (written: Written) => Promise<Answ
   return useMutation({
     // A second click or key may come before the page shows that the first one is being carried out.
     mutationFn: (written: Written) => once(underWay, JSON.stringify(written) ?? '', () => write(written)),
-    onSuccess: () => readAgain(client, changes),
+    onSuccess: (answer) => {
+      keepState(client, answer)
+      readAgain(client, changes)
+    },
     onError: (error) => {
       if (error instanceof ApiError && (error.kind === 'changed' || error.kind === 'missing'))
         readAgain(client, changes)
     },
   })
+}
+
+/** The page shows the new state with the end of the write: until it is read again, the old one could be saved twice. */
+function keepState<T>(client: QueryClient, { stateOf, body, etag }: Answer<T>): void {
+  if (stateOf === null) return
+  client.setQueryData([stateOf, {}], (shown: object | undefined) => shown && { ...shown, ...body, etag })
 }
 
 /** Shares the work of a key while it is under way. */

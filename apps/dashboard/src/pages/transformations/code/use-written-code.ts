@@ -60,7 +60,6 @@ export function useWrittenCode({ kind, code: saved }: CodeTabProps) {
     setOverOlder(false)
     const one = 'transformation' in answer.body ? answer.body.transformation : answer.body.library
     setBase(codeBase({ ...one, etag: answer.etag }))
-    await theirs.refetch()
     return one.versionId
   }
   return {
