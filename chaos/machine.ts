@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { globSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { closeSync, globSync, mkdirSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 
 const MB = 1024 * 1024
@@ -81,11 +81,19 @@ export class Forbidden implements Disposable {
   }
 }
 
-/** Whether files can be forbidden in a folder. */
+/** Whether files can be forbidden in a folder. A file system in memory still writes to those that are open. */
 export function canForbid(folder: string): boolean {
   const file = join(folder, 'forbidden')
-  writeFileSync(file, '')
-  return works(() => new Forbidden(file)[Symbol.dispose]())
+  const open = openSync(file, 'w')
+  try {
+    using _forbidden = new Forbidden(file)
+    return !works(() => writeSync(open, 'written'))
+  } catch {
+    return false
+  } finally {
+    closeSync(open)
+    rmSync(file)
+  }
 }
 
 function works(attempt: () => void): boolean {

@@ -1,4 +1,5 @@
 import { readdirSync, rmSync } from 'node:fs'
+import { mkdtempDisposable } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Load } from '../load.ts'
 import { canForbid, cannot, Forbidden, SmallDisk } from '../machine.ts'
@@ -13,6 +14,7 @@ const KEPT_FREE_BYTES = 8 * 1024 * 1024
 /** The contract says 2 s for all of these; the rest is for a machine that is busy. */
 const NOTICED_MS = 5_000
 const DRAIN_MS = 60_000
+const ON_DISK = '/var/tmp'
 
 /** What is broken and mended while events come in; `needle` is what /health says. */
 interface Trouble {
@@ -104,8 +106,11 @@ async function live(run: Run, folder: string, rounds: number, trouble: Trouble, 
 }
 
 async function readOnlyWhileRunning(run: Run): Promise<string[]> {
-  if (!canForbid(run.folder)) return ['read-only while running SKIPPED: chattr does not work here']
-  const folder = join(run.folder, 'forbidden-data')
+  // The first may be in memory.
+  await using onDisk = await mkdtempDisposable(join(ON_DISK, 'millrace-chaos-r3-'))
+  const parent = [run.folder, onDisk.path].find(canForbid)
+  if (parent === undefined) return ['read-only while running SKIPPED: chattr does not work here']
+  const folder = join(parent, 'forbidden-data')
   let forbidden: Forbidden | undefined
   const trouble: Trouble = {
     name: 'read-only',
