@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { type EventLog, type LogWriter, streamOf } from '@millrace/log'
+import { type Dedup, type DedupRule, type EventLog, type LogWriter, streamOf } from '@millrace/log'
 import type { EventRecord, JsonObject } from '@millrace/protocol'
 import { type Clock, Deadlines, requestId } from '@millrace/std'
-import { type Draft, Drafts } from './events/drafts.ts'
+import { type Draft, type DraftRecord, Drafts } from './events/drafts.ts'
 import type { EventLimits } from './events/event-check.ts'
 import type { GatewaySource } from './gateway-source.ts'
 import { IngestMetrics } from './ingest-metrics.ts'
@@ -183,16 +183,16 @@ export class Gateway {
     const { parsed, clock } = this.#options
     const startedAt = clock.monotonic()
     for (const { record, part } of records) if (part.parsed !== undefined) parsed?.keep(record, part.parsed)
-    const duplicates = new Map<EventRecord, ReadonlySet<number>>()
-    this.#append(draft, duplicates).then(
+    this.#append(draft).then(
       () => {
         this.metrics.appendSeconds.observe((clock.monotonic() - startedAt) / 1000)
-        for (const { record, part } of records) {
-          this.metrics.countEvents(sourceId, part.types, acceptedAt, duplicates.get(record))
+        for (const { part, duplicates } of records) {
+          this.metrics.countEvents(sourceId, part.types, acceptedAt, duplicates)
         }
         exchange.accept(draft.headers)
       },
       () => {
+        this.metrics.failedAppends++
         for (const { record } of records) parsed?.drop(record)
         this.#drafts.giveBack(draft)
         exchange.refuse(this.#obstacle() ?? UNAVAILABLE)
@@ -200,12 +200,12 @@ export class Gateway {
     )
   }
 
-  /** @param duplicates receives the indexes of the duplicates of each record that has some. */
-  #append({ records, dedup }: Draft, duplicates: Map<EventRecord, ReadonlySet<number>>): Promise<unknown> {
+  #append({ records, dedup }: Draft): Promise<unknown> {
     const { log } = this.#options
-    const appends = records.map(({ part: { partition }, record }) => {
-      const onDuplicates = (indexes: readonly number[]) => void duplicates.set(record, new Set(indexes))
-      return { partition, stream: streamOf(record.header), record, dedup: dedup && { ...dedup, onDuplicates } }
+    const appends = records.map((each) => {
+      const { part, record } = each
+      const { partition } = part
+      return { partition, stream: streamOf(record.header), record, dedup: dedup && noting(dedup, each) }
     })
     if (appends.length > 1) return log.appendAll(appends)
     const { partition, stream, record, dedup: rule } = appends[0]!
@@ -215,6 +215,16 @@ export class Gateway {
   #obstacle(): Refusal | undefined {
     const obstacle = this.#options.obstacle()
     return obstacle && new Refusal('unavailable', { headers: { 'Retry-After': String(obstacle.retryAfterSeconds) } })
+  }
+}
+
+/** The rule for a record of a draft, which receives its duplicates. */
+function noting(rule: DedupRule, draft: DraftRecord): Dedup {
+  return {
+    ...rule,
+    onDuplicates(indexes) {
+      draft.duplicates = new Set(indexes)
+    },
   }
 }
 

@@ -19,6 +19,8 @@ export class IngestMetrics {
   readonly rejectedBySource = new Map<string, number>()
   readonly durationSeconds = new Histogram(SECONDS)
   readonly appendSeconds = new Histogram(SECONDS)
+  /** Requests whose events could not be stored. */
+  failedAppends = 0
   /** By source: counts by type, then the time of the last event. */
   readonly #events = new Map<string, Float64Array>()
 

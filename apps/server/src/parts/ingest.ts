@@ -48,16 +48,11 @@ export function openIngest(needs: IngestNeeds): IngestPart {
   const { settings, controlPlane, registry, callers, parsed, ending, baseUrl, clock, logger } = needs
   const { log, disk } = needs.storage
   const acceptance = new Acceptance({ log, disk, ending, logger })
-  let syncFailures = 0
-  const counted = <Appended>(appended: Promise<Appended>): Promise<Appended> => {
-    appended.catch(() => syncFailures++)
-    return appended
-  }
   const gateway = new Gateway({
     log: {
       partitions: log.homes,
-      append: (partition, stream, record, dedup) => counted(log.append(partition, stream, record, dedup)),
-      appendAll: (appends) => counted(log.appendAll(appends)),
+      append: (partition, stream, record, dedup) => log.append(partition, stream, record, dedup),
+      appendAll: (appends) => log.appendAll(appends),
     },
     parsed,
     findSource: gatewaySources(
@@ -101,10 +96,7 @@ export function openIngest(needs: IngestNeeds): IngestPart {
       }),
     ],
     v2Routes: [refusalRoutes(gateway.refusals)],
-    metrics: () => [
-      ...metricsOf(gateway.metrics),
-      total('millrace_log_sync_failures_total', 'Failed appends.', syncFailures),
-    ],
+    metrics: () => metricsOf(gateway.metrics),
     [Symbol.asyncDispose]: async () => gateway.close(),
   }
 }
@@ -123,5 +115,6 @@ function metricsOf(metrics: IngestMetrics): string[] {
     counter('millrace_ingest_rejected_total', 'Refused requests by reason.', rejected),
     histogram('millrace_ingest_duration_seconds', 'Time from request to answer.', metrics.durationSeconds),
     histogram('millrace_log_append_seconds', 'Time from append to durable.', metrics.appendSeconds),
+    total('millrace_log_sync_failures_total', 'Failed appends.', metrics.failedAppends),
   ]
 }

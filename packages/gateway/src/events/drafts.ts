@@ -21,13 +21,20 @@ export interface Draft {
   readonly sourceId: string
   readonly acceptedAt: number
   /** One for each partition that gets events. */
-  readonly records: readonly { readonly part: RequestPart; readonly record: EventRecord }[]
+  readonly records: readonly DraftRecord[]
   /** Number of events. */
   readonly events: number
   /** Absent if every event is stored. */
   readonly dedup: DedupRule | undefined
   /** Headers of the answer, if the source has a rate limit. */
   readonly headers: Readonly<Record<string, string>> | undefined
+}
+
+export interface DraftRecord {
+  readonly part: RequestPart
+  readonly record: EventRecord
+  /** Indexes of the events that the log found to be duplicates; undefined without any. */
+  duplicates: ReadonlySet<number> | undefined
 }
 
 export interface DraftsOptions {
@@ -97,9 +104,10 @@ export class Drafts {
     const parts = partsOf(content, route.record, source, log.partitions, limits.maxBodyBytes + MAX_COPIED_BYTES)
     if (parts instanceof Refusal) return parts
     const events = content.events.length
+    const { rateLimitEventsPerMinute: limit } = source
     const gateways = this.#options.gateways?.()
-    const { isAllowed, headers } = this.#rates.take(source.id, source.rateLimitEventsPerMinute, events, gateways)
-    if (!isAllowed) return new Refusal('rate_limit', { headers })
+    const rate = limit === 0 ? undefined : this.#rates.take(source.id, limit, events, gateways)
+    if (rate?.isAllowed === false) return new Refusal('rate_limit', { headers: rate.headers })
     const acceptedAt = clock.now()
     const address = clientAddress(request)
     const records = parts.map((part, i) => {
@@ -114,10 +122,10 @@ export class Drafts {
         policySet: 0,
         messageHashes: messageHashesOf(part.events, own),
       }
-      return { part, record: { header, body: part.body } }
+      return { part, record: { header, body: part.body }, duplicates: undefined }
     })
     const dedup = dedupRuleOf(source, route, content.parsed)
-    return { sourceId: source.id, acceptedAt, records, events, dedup, headers }
+    return { sourceId: source.id, acceptedAt, records, events, dedup, headers: rate?.headers }
   }
 }
 
