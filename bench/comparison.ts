@@ -25,15 +25,19 @@ export async function alternate<T>(
   return samples
 }
 
-/** Processes of the same code differ by several percent for as long as they live. */
-const PAIRS = 3
+/** Processes of the same code differ by several percent for as long as they live: more pairs tell more than more rounds. */
+const BESIDE_LIMIT = { pairs: 3, rounds: 5 }
 /** Two checkouts differ by less than product and limit program. */
-const PAIRS_AGAINST = 6
+const BESIDE_CHECKOUT = { pairs: 12, rounds: 2 }
 
 /** The samples of several pairs of processes, one pair after the other. */
-export async function ofPairs<T>(bench: Bench, ofPair: () => Promise<Samples<T>>): Promise<Samples<T>> {
+export async function ofPairs<T>(
+  { against }: Pick<Bench, 'against'>,
+  ofPair: (rounds: number) => Promise<Samples<T>>,
+): Promise<Samples<T>> {
+  const { pairs: count, rounds } = against === undefined ? BESIDE_LIMIT : BESIDE_CHECKOUT
   const pairs: Samples<T>[] = []
-  for (let pair = 0; pair < (bench.against === undefined ? PAIRS : PAIRS_AGAINST); pair++) pairs.push(await ofPair())
+  for (let pair = 0; pair < count; pair++) pairs.push(await ofPair(rounds))
   return { product: pairs.flatMap(({ product }) => product), limit: pairs.flatMap(({ limit }) => limit) }
 }
 

@@ -12,19 +12,18 @@ import type { Row } from '../row.ts'
 /** Until V8 has compiled what is hot. */
 const WARM_UP_MS = 3_000
 const COUNTED_MS = 1_000
-const ROUNDS = 5
 
 export const acceptanceRows: readonly Row[] = [
   ...burstRows({ name: 'P1', figure: 'acknowledged events/s, batches of 30', goal: '≥ 0.80', cpuGoal: '–' }, (bench) =>
-    ofPairs(bench, () => measure(bench, BATCHES)),
+    ofPairs(bench, (rounds) => measure(bench, BATCHES, rounds)),
   ),
   ...burstRows(
     { name: 'P2', figure: 'acknowledged requests/s, one event each', goal: '≥ 0.80', cpuGoal: '–' },
-    (bench) => ofPairs(bench, () => measure(bench, SINGLE_EVENTS)),
+    (bench) => ofPairs(bench, (rounds) => measure(bench, SINGLE_EVENTS, rounds)),
   ),
 ]
 
-async function measure(bench: Bench, shape: typeof BATCHES): Promise<Samples<BurstResult>> {
+async function measure(bench: Bench, shape: typeof BATCHES, rounds: number): Promise<Samples<BurstResult>> {
   await using other = await startOther(bench, 'accept', (program) => addSource(program))
   await using product = await startProduct(bench)
   const toLimit = contender(bench, shape, other.program, other.writeKey)
@@ -33,7 +32,7 @@ async function measure(bench: Bench, shape: typeof BATCHES): Promise<Samples<Bur
   await toLimit.burst(WARM_UP_MS)
   await toProduct.burst(WARM_UP_MS)
   const samples = await alternate(
-    ROUNDS,
+    rounds,
     () => toLimit.burst(COUNTED_MS),
     () => toProduct.burst(COUNTED_MS),
   )

@@ -9,8 +9,6 @@ import { micros, perSecond } from '../table.ts'
 
 /* P3 and P16: throughput and CPU of the same runs through the whole product, everything on. */
 
-const ROUNDS = 5
-
 export const deliveryRows: readonly Row[] = [
   {
     name: 'P3',
@@ -26,9 +24,9 @@ export const deliveryRows: readonly Row[] = [
   },
 ]
 
-const comparedRuns = oncePerBench((bench) => ofPairs(bench, () => runsOfPair(bench)))
+const comparedRuns = oncePerBench((bench) => ofPairs(bench, (rounds) => runsOfPair(bench, rounds)))
 
-async function runsOfPair(bench: Bench): Promise<Samples<DeliveryRun>> {
+async function runsOfPair(bench: Bench, rounds: number): Promise<Samples<DeliveryRun>> {
   const setUp = (program: Program) => addSource(program, bench.sinkUrl())
   await using other = await startOther(bench, 'deliver', setUp, bench.sinkUrl())
   await using product = await startProduct(bench)
@@ -37,7 +35,7 @@ async function runsOfPair(bench: Bench): Promise<Samples<DeliveryRun>> {
   const throughProduct = () => deliver(bench, product, { port: product.port, writeKey })
 
   await alternate(1, throughLimit, throughProduct)
-  return await alternate(ROUNDS, throughLimit, throughProduct)
+  return await alternate(rounds, throughLimit, throughProduct)
 }
 
 function each(runs: Samples<DeliveryRun>, figure: 'eventsPerSecond' | 'cpuMicrosPerEvent'): Samples<number> {

@@ -13,7 +13,6 @@ import { percentilesText } from '../table.ts'
 
 const WARM_UP_RUNS = 2
 const RUNS = 5
-const RUNS_OF_PAIR = 3
 const SHARE_OF_FULL_LOAD = 0.5
 
 export const latencyRow: Row = {
@@ -34,7 +33,7 @@ async function measure(bench: Bench): Promise<Measured> {
 
 /** The ratio is that of p50; the spread has that of p99 too. */
 async function compare(bench: Bench, against: string): Promise<Measured> {
-  const runs = await ofPairs(bench, () => runsOfPair(bench, against))
+  const runs = await ofPairs(bench, (rounds) => runsOfPair(bench, against, rounds))
   const [before, now] = [columnsOf(runs.limit), columnsOf(runs.product)]
   const p50 = compared({ product: now.p50, limit: before.p50 }, String)
   const p99 = compared({ product: now.p99, limit: before.p99 }, String)
@@ -53,12 +52,12 @@ async function compare(bench: Bench, against: string): Promise<Measured> {
 }
 
 /** Both get the load that the slower one bears. */
-async function runsOfPair(bench: Bench, against: string): Promise<Samples<Percentiles>> {
+async function runsOfPair(bench: Bench, against: string, rounds: number): Promise<Samples<Percentiles>> {
   await using other = await latencyOf(bench, against)
   await using product = await latencyOf(bench)
   const eventsPerSecond = Math.min(other.fullLoad, product.fullLoad) * SHARE_OF_FULL_LOAD
   return await alternate(
-    RUNS_OF_PAIR,
+    rounds,
     () => other.run(eventsPerSecond),
     () => product.run(eventsPerSecond),
   )
