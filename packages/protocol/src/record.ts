@@ -91,7 +91,7 @@ export function encodeRecord(record: EventRecord, target: Buffer, start: number)
  * @throws RecordFormatError for bytes that are not a record, or a record of a later version: another format, or other rules.
  */
 export function decodeRecord(bytes: Uint8Array): EventRecord {
-  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const buffer = bufferOf(bytes)
   const { sourceAt, addressAt, hashesAt, bodyAt } = layoutOf(buffer)
   const rules = buffer.readUInt16LE(2)
   if (rules < 1 || rules > ENRICHMENT_RULES) throw ofLaterVersion(`enrichment rules ${rules}`)
@@ -118,13 +118,18 @@ export function decodeRecord(bytes: Uint8Array): EventRecord {
  * @throws RecordFormatError as `decodeRecord`, but for no rules.
  */
 export function decodeHashes(bytes: Uint8Array): Pick<RecordHeader, 'sourceId' | 'acceptedAt' | 'messageHashes'> {
-  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const buffer = bufferOf(bytes)
   const { sourceAt, hashesAt, bodyAt } = layoutOf(buffer)
   return {
     sourceId: readShortText(buffer, sourceAt),
     acceptedAt: buffer.readDoubleLE(4),
     messageHashes: buffer.subarray(hashesAt, bodyAt),
   }
+}
+
+/** The same memory. */
+function bufferOf(bytes: Uint8Array): Buffer {
+  return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }
 
 /** Where the parts of an encoded record begin that have no fixed place. */
