@@ -1,13 +1,14 @@
 import type { LookupFunction } from 'node:net'
 import { createSecureContext, type SecureContextOptions } from 'node:tls'
 import type { Deadlines } from '@millrace/std'
-import { type Dispatcher, Pool, ProxyAgent } from 'undici'
+import type { Dispatcher, ProxyAgent } from 'undici'
 import type { IdentifiedCertificate } from './credentials/outbound-credentials.ts'
 import type { EgressRules } from './egress-rules.ts'
 import { EgressRefusedError } from './failures.ts'
 import { type Connecting, guardedConnector } from './guarded-connector.ts'
 import type { Lookup } from './names/host-names.ts'
 import type { Target } from './target.ts'
+import { newProxyAgent, Pool } from './undici-parts.ts'
 
 /** The ways to targets. */
 export interface OutboundConnections {
@@ -119,7 +120,7 @@ export class ProxiedConnections implements OutboundConnections {
     this.#rules = rules
     const proxyTls = { lookup: lookupOfProxy(lookup) }
     this.#newAgent = (certificate) =>
-      new ProxyAgent({
+      newProxyAgent({
         ...POOL_OPTIONS,
         uri: proxy,
         connections,
