@@ -6,7 +6,7 @@ const MAX_BUSY = 0.1
 /**
  * Collects the garbage of the start once the thread is idle, which takes about 20 ms. Without it V8 keeps the room that the start needed
  * until there is more to do: an idle server holds 30 MB more. V8 gives the room back within a minute of the collection. A server under
- * load uses the room; there, a collection before V8 has compiled what is hot costs some percent of every event that follows.
+ * load uses the room.
  */
 export function collectStartGarbage(): void {
   onceIdle(IDLE_MS, () => {
