@@ -1,3 +1,6 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+
 /** The first requests after a start do not wait for the collection. */
 const IDLE_MS = 3_000
 /** Share of the time in which an idle thread may be busy. */
@@ -9,10 +12,7 @@ const MAX_BUSY = 0.1
  * load uses the room.
  */
 export function collectStartGarbage(): void {
-  onceIdle(IDLE_MS, () => {
-    // A Node without inspector keeps the room.
-    collectGarbage().catch(() => {})
-  })
+  onceIdle(IDLE_MS, collectGarbage)
 }
 
 /** Calls back once the event loop of this thread had next to nothing to do for so long. */
@@ -28,14 +28,11 @@ export function onceIdle(ms: number, callback: () => void): void {
   }, ms).unref()
 }
 
-/** Frees every object that nothing refers to, between two turns of this thread. */
-export async function collectGarbage(): Promise<void> {
-  const { Session } = process.getBuiltinModule('node:inspector/promises')
-  const session = new Session()
-  session.connect()
-  try {
-    await session.post('HeapProfiler.collectGarbage')
-  } finally {
-    session.disconnect()
-  }
+/** Blocks the thread until V8 has freed every object that nothing refers to. */
+export function collectGarbage(): void {
+  setFlagsFromString('--expose-gc')
+  // The function exists in contexts that are made while the flag is set.
+  const gc = runInNewContext('gc') as () => void
+  setFlagsFromString('--no-expose-gc')
+  gc()
 }
