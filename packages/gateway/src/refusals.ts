@@ -38,7 +38,7 @@ export class Refusal {
   /** Further headers, such as Retry-After. */
   readonly headers: Readonly<Record<string, string>> | undefined
 
-  constructor(reason: RefusalReason, more: { eventIndex?: number | undefined; headers?: Record<string, string> } = {}) {
+  constructor(reason: RefusalReason, more: Partial<Pick<Refusal, 'eventIndex' | 'headers'>> = {}) {
     this.reason = reason
     this.eventIndex = more.eventIndex
     this.headers = more.headers

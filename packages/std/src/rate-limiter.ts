@@ -7,8 +7,8 @@ const FORGET_ABOVE = 1_000
 
 export interface RequestRate {
   readonly isAllowed: boolean
-  /** RateLimit-* of the answer, and Retry-After where it is refused. */
-  readonly headers: Readonly<Record<string, string>>
+  /** RateLimit-* of the answer, and Retry-After where it is refused; undefined without a limit. */
+  readonly headers: Readonly<Record<string, string>> | undefined
 }
 
 /**
@@ -32,7 +32,7 @@ export class RateLimiter {
    * @param processes that share the limit: this one grants its part of it, and tells the whole and, of the whole, the rest.
    */
   take(key: string, perMinute: number, count = 1, processes = 1): RequestRate {
-    if (perMinute === 0) return { isAllowed: true, headers: {} }
+    if (perMinute === 0) return { isAllowed: true, headers: undefined }
     const now = this.#clock.monotonic()
     const part = perMinute / processes
     const perMs = part / WINDOW_MS

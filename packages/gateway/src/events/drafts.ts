@@ -30,6 +30,7 @@ export interface Draft {
   readonly headers: Readonly<Record<string, string>> | undefined
 }
 
+/** A record to store, with the part of the request that it holds. */
 export interface DraftRecord {
   readonly part: RequestPart
   readonly record: EventRecord
@@ -104,10 +105,9 @@ export class Drafts {
     const parts = partsOf(content, route.record, source, log.partitions, limits.maxBodyBytes + MAX_COPIED_BYTES)
     if (parts instanceof Refusal) return parts
     const events = content.events.length
-    const { rateLimitEventsPerMinute: limit } = source
     const gateways = this.#options.gateways?.()
-    const rate = limit === 0 ? undefined : this.#rates.take(source.id, limit, events, gateways)
-    if (rate?.isAllowed === false) return new Refusal('rate_limit', { headers: rate.headers })
+    const { isAllowed, headers } = this.#rates.take(source.id, source.rateLimitEventsPerMinute, events, gateways)
+    if (!isAllowed) return new Refusal('rate_limit', { headers })
     const acceptedAt = clock.now()
     const address = clientAddress(request)
     const records = parts.map((part, i) => {
@@ -125,7 +125,7 @@ export class Drafts {
       return { part, record: { header, body: part.body }, duplicates: undefined }
     })
     const dedup = dedupRuleOf(source, route, content.parsed)
-    return { sourceId: source.id, acceptedAt, records, events, dedup, headers: rate?.headers }
+    return { sourceId: source.id, acceptedAt, records, events, dedup, headers }
   }
 }
 

@@ -113,7 +113,7 @@ async function admit(options: TestApiOptions, request: FastifyRequest, reply: Fa
   }
   request.tester = tester
   const rate = options.takeRequest(tester.tokenId)
-  reply.headers(rate.headers)
+  reply.headers(rate.headers ?? {})
   if (!rate.isAllowed) throw new TestRefused(429, REFUSAL_TEXTS.rateLimited)
 }
 
