@@ -5,7 +5,8 @@ import { cpuMs, cpuMsByThread } from './process-usage.ts'
 import type { Program } from './programs.ts'
 
 const RUN_EVENTS = 60_000
-const SHAPE = { batch: 10, connections: 32 }
+const BATCH = 10
+const CONNECTIONS = 32
 const TIMEOUT_MS = 60_000
 /** After the last arrival: time to commit outcomes, whose CPU counts, and to send what should not be sent twice. */
 const SETTLING_MS = 700
@@ -28,6 +29,8 @@ export interface Delivery {
   readonly destinations?: number
   /** A multiple of 10. Default 60,000. */
   readonly events?: number
+  /** Of the load, over all programs. Default 32. */
+  readonly connections?: number
   /** As fast as they are accepted unless given. */
   readonly eventsPerSecond?: number | undefined
 }
@@ -42,7 +45,7 @@ export async function deliver(
   bench: Bench,
   program: Program | readonly Program[],
   target: Target,
-  { destinations = 1, events = RUN_EVENTS, eventsPerSecond }: Delivery = {},
+  { destinations = 1, events = RUN_EVENTS, connections = CONNECTIONS, eventsPerSecond }: Delivery = {},
 ): Promise<DeliveryRun> {
   const { load, sink } = bench
   const run = bench.nextRun()
@@ -55,7 +58,7 @@ export async function deliver(
   const pace = eventsPerSecond === undefined ? {} : { eventsPerSecond }
   const allArrived = sink.call('allArrived', undefined, TIMEOUT_MS)
   const [{ firstMicros }] = await Promise.all([
-    load.call('run', { ...target, ...SHAPE, events, run, ...pace }, TIMEOUT_MS),
+    load.call('run', { ...target, batch: BATCH, connections, events, run, ...pace }, TIMEOUT_MS),
     allArrived,
   ])
   await delay(SETTLING_MS)

@@ -14,6 +14,7 @@ import { printedCommands } from './quickstart/printed-commands.ts'
 import { runQuickstart } from './quickstart/quickstart.ts'
 import { collectStartGarbage } from './start-garbage.ts'
 import { VERSION } from './version.ts'
+import { keepNewObjectsYoung } from './young-objects.ts'
 
 /** Errors that a person can correct: their text suffices. Other errors are shown with their stack. */
 const EXPECTED = [
@@ -49,6 +50,7 @@ export async function start(options: StartOptions): Promise<number> {
       await using front = await Front.listen(settings.host, settings.port)
       const given = { ...options, folder, dashboardFolder, front, logger, faults }
       const product = settings.kafkaBrokers === undefined ? await embedded(given) : await clustered(given)
+      keepNewObjectsYoung()
       collectStartGarbage()
       const reason = await stopped
       logger.info({ reason }, 'stopping')
