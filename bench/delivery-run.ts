@@ -4,9 +4,10 @@ import type { Target } from './load-process.ts'
 import { cpuMs, cpuMsByThread } from './process-usage.ts'
 import type { Program } from './programs.ts'
 
-const RUN_EVENTS = 60_000
+/** The load of P3. */
+export const RUN_EVENTS = 60_000
+export const RUN_CONNECTIONS = 32
 const BATCH = 10
-const CONNECTIONS = 32
 const TIMEOUT_MS = 60_000
 /** After the last arrival: time to commit outcomes, whose CPU counts, and to send what should not be sent twice. */
 const SETTLING_MS = 700
@@ -45,7 +46,7 @@ export async function deliver(
   bench: Bench,
   program: Program | readonly Program[],
   target: Target,
-  { destinations = 1, events = RUN_EVENTS, connections = CONNECTIONS, eventsPerSecond }: Delivery = {},
+  { destinations = 1, events = RUN_EVENTS, connections = RUN_CONNECTIONS, eventsPerSecond }: Delivery = {},
 ): Promise<DeliveryRun> {
   const { load, sink } = bench
   const run = bench.nextRun()

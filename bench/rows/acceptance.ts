@@ -9,7 +9,7 @@ import type { Row } from '../row.ts'
 
 /* P1 and P2: the gateway and the log alone, so the product has a source that nothing is connected to. */
 
-/** Until V8 has compiled what is hot: its helper threads use twice as much per event until the sixth second as later. */
+/** Until V8 has compiled what is hot. For about six seconds its helper threads use twice as much per event. */
 const WARM_UP_MS = 8_000
 const COUNTED_MS = 1_000
 

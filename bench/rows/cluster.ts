@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Bench } from '../bench.ts'
 import { BenchCluster, SOURCES } from '../cluster.ts'
 import { alternate, compared, type Samples } from '../comparison.ts'
-import { type DeliveryRun, deliver } from '../delivery-run.ts'
+import { type DeliveryRun, deliver, RUN_CONNECTIONS, RUN_EVENTS } from '../delivery-run.ts'
 import { cpuMs } from '../process-usage.ts'
 import { addDestination, addSourceOf, startProduct } from '../product.ts'
 import type { Program } from '../programs.ts'
@@ -19,11 +19,8 @@ import { micros, percentilesText, perSecond, seconds } from '../table.ts'
  */
 
 const ROUNDS = 5
-/** In each of several processes, V8 goes on compiling until about 240,000 events; a single one has had four times as many by then. */
+/** V8 compiles the hot code in each process, until about 240,000 events. */
 const WARM_UP_ROUNDS = 4
-/** The load of P3 for each process. Fewer events would be over before V8 has compiled the hot code, which it does once in each. */
-const EVENTS_PER_PROCESS = 60_000
-const CONNECTIONS_PER_PROCESS = 32
 const COUNTS = [2, 4] as const
 const IDLE_WORKERS = 2
 const SETTLING_MS = 5_000
@@ -103,10 +100,8 @@ async function bothDeliver(bench: Bench, workers: number, embedded: number): Pro
   const together: Program[] = []
   for (let n = 0; n < embedded; n++)
     together.push(servers.use(await startProduct({ prepare, profileTo: bench.profileTo })))
-  const load = {
-    events: EVENTS_PER_PROCESS * (bench.isSmall ? 1 : workers),
-    connections: CONNECTIONS_PER_PROCESS * workers,
-  }
+  // The load of P3 for each process.
+  const load = { events: RUN_EVENTS * (bench.isSmall ? 1 : workers), connections: RUN_CONNECTIONS * workers }
   const limit = () => deliver(bench, together, { port: together.map(({ port }) => port), writeKey }, load)
   const product = () => deliver(bench, cluster.workers, cluster.target, load)
   await alternate(bench.isSmall ? 1 : WARM_UP_ROUNDS, limit, product)

@@ -10,8 +10,7 @@ const MAX_BUSY = 0.1
  * Collects the garbage of the start if the server is idle after it, which takes about 20 ms. Without it V8 keeps the room that the start
  * needed until there is more to do: an idle server holds 30 MB more. V8 gives the room back within a minute of the collection.
  *
- * A server that has work by then uses the room. A later collection would cost it more: V8 drops the compiled code of requests when no
- * request is in progress.
+ * A server that has work by then uses the room. A collection after a load would cost more: V8 then compiles the code of requests again.
  */
 export function collectStartGarbage(): void {
   ifIdle(DELAY_MS, collectGarbage)

@@ -1,8 +1,8 @@
 import { setFlagsFromString } from 'node:v8'
 
 /**
- * Makes V8 create every new object among the young ones, whatever it has observed, in all threads. Call it when the start is over: V8 rejects
- * cached code, also of Node's own modules, that was compiled under other flags.
+ * From now on V8 creates every object young, in all threads of the process. Call it after the start: V8 rejects cached code that was
+ * compiled under other flags, so an earlier call makes the start longer.
  *
  * @see decision 0112
  */
