@@ -11,6 +11,7 @@ export { orAborted } from './or-aborted.ts'
 export { Queue } from './queue.ts'
 export { RateLimiter, type RequestRate } from './rate-limiter.ts'
 export { ReaderThread, type ReaderThreadOptions } from './reader-thread.ts'
+export { ReleasingMap } from './releasing-map.ts'
 export { requestId } from './request-id.ts'
 export { randomFrom } from './seeded-random.ts'
 export {

@@ -1,4 +1,5 @@
 import { type MessagePort, parentPort, type Transferable, Worker } from 'node:worker_threads'
+import { ReleasingMap } from './releasing-map.ts'
 
 /** The functions that a thread offers: name → (argument) → result. Arguments and results cross by structured clone. */
 // biome-ignore lint/suspicious/noExplicitAny: the map of a thread names its own arguments and results
@@ -15,7 +16,7 @@ type CrossedError = { message: string; code: string | undefined; stack: string |
 
 /** Calls that wait for their answers from another thread. They come in the order of the calls. */
 class Waiting<Calls extends CallMap> {
-  readonly #calls = new Map<number, { resolve: (result: never) => void; reject: (error: Error) => void }>()
+  readonly #calls = new ReleasingMap<number, { resolve: (result: never) => void; reject: (error: Error) => void }>()
   readonly #post: (request: Request, transfer: readonly Transferable[]) => void
   #lastId = 0
   #ended: Error | undefined
@@ -32,14 +33,13 @@ class Waiting<Calls extends CallMap> {
     if (this.#ended !== undefined) return Promise.reject(this.#ended)
     const id = ++this.#lastId
     return new Promise((resolve, reject) => {
-      this.#calls.set(id, { resolve, reject })
+      this.#calls.add(id, { resolve, reject })
       this.#post({ id, name, argument }, transfer)
     })
   }
 
   settle(answer: Exclude<Answer, { notice: unknown }>): void {
-    const call = this.#calls.get(answer.id)
-    this.#calls.delete(answer.id)
+    const call = this.#calls.take(answer.id)
     if ('error' in answer) call?.reject(new CalledThreadError(answer.error))
     else call?.resolve(answer.result as never)
   }
@@ -48,8 +48,7 @@ class Waiting<Calls extends CallMap> {
   end(error: Error): boolean {
     if (this.#ended !== undefined) return false
     this.#ended = error
-    for (const { reject } of this.#calls.values()) reject(error)
-    this.#calls.clear()
+    for (const { reject } of this.#calls.takeAll()) reject(error)
     return true
   }
 }

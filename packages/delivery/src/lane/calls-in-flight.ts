@@ -1,3 +1,4 @@
+import { ReleasingMap } from '@millrace/std'
 import type { LaneLimits } from '../limits/destination-limits.ts'
 import type { OutboundCall, OutboundRequest, OutboundResult } from '../outbound/outbound-request.ts'
 import type { LaneClient } from './lane-options.ts'
@@ -10,9 +11,9 @@ import type { LaneEvent } from './queue/lane-event.ts'
 export class CallsInFlight {
   readonly #client: LaneClient
   readonly #limits: LaneLimits
-  readonly #calls = new Map<LaneEvent, OutboundCall>()
+  readonly #calls = new ReleasingMap<LaneEvent, OutboundCall>()
   /** Events of batches, by the first one of each, which stands for it in `#calls`. */
-  readonly #batches = new Map<LaneEvent, readonly LaneEvent[]>()
+  readonly #batches = new ReleasingMap<LaneEvent, readonly LaneEvent[]>()
   #ofReplays = 0
   /** A right that no call uses yet: whether it is one to replay. */
   #unused: boolean | undefined
@@ -86,7 +87,7 @@ export class CallsInFlight {
   /** As `send`, for events that travel together. */
   sendBatch(events: readonly LaneEvent[], request: OutboundRequest, onEnd: (result: OutboundResult) => void): void {
     const [first] = events
-    this.#batches.set(first!, events)
+    this.#batches.add(first!, events)
     this.#send(first!, request, true, onEnd)
     if (this.#unused === undefined) this.#unusedOfBatch = undefined
     else this.#unused = undefined
@@ -95,15 +96,15 @@ export class CallsInFlight {
   #send(event: LaneEvent, request: OutboundRequest, isBatch: boolean, onEnd: (result: OutboundResult) => void): void {
     if (event.replayed !== undefined) this.#ofReplays++
     const call = this.#client.send(request, (result) => this.#ended(event, isBatch, result, onEnd))
-    this.#calls.set(event, call)
+    this.#calls.add(event, call)
   }
 
   #ended(event: LaneEvent, isBatch: boolean, result: OutboundResult, onEnd: (result: OutboundResult) => void): void {
     const isReplay = event.replayed !== undefined
-    this.#calls.delete(event)
+    this.#calls.take(event)
     if (isReplay) this.#ofReplays--
     if (isBatch) {
-      this.#batches.delete(event)
+      this.#batches.take(event)
       this.#unusedOfBatch = isReplay
     } else {
       this.#unused = isReplay

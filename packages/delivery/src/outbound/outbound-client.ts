@@ -1,4 +1,4 @@
-import { type Clock, Deadlines } from '@millrace/std'
+import { type Clock, Deadlines, ReleasingMap } from '@millrace/std'
 import { AuthorizedCall } from './credentials/authorized-call.ts'
 import { OAuthTokens } from './credentials/oauth-tokens.ts'
 import type { IdentifiedGrant } from './credentials/outbound-credentials.ts'
@@ -40,7 +40,8 @@ export class OutboundClient {
   readonly #connectDeadlines: Deadlines
   readonly #deps: OutboundDeps
   readonly #tokens: OAuthTokens
-  readonly #authorized = new Set<AuthorizedCall>()
+  readonly #authorized = new ReleasingMap<number, AuthorizedCall>()
+  #lastAuthorized = 0
 
   constructor(options: OutboundClientOptions) {
     const { rules, clock, lookup, connectTimeoutMs = 5_000, callTimeoutMs = 30_000, connections = 128 } = options
@@ -70,7 +71,7 @@ export class OutboundClient {
   /** Ends every connection; calls under way end as `aborted`. */
   async close(): Promise<void> {
     this.#deps.isClosed = true
-    for (const call of [...this.#authorized]) call.abort()
+    for (const call of [...this.#authorized.values()]) call.abort()
     await this.#connections.close()
     this.#connectDeadlines.close()
     this.#deps.deadlines.close()
@@ -83,11 +84,12 @@ export class OutboundClient {
   }
 
   #authorize(grant: IdentifiedGrant, request: OutboundRequest, onDone: (result: OutboundResult) => void): OutboundCall {
+    const number = ++this.#lastAuthorized
     const call = new AuthorizedCall(this.#tokens, grant, request, this.#exchange, (result) => {
-      this.#authorized.delete(call)
+      this.#authorized.take(number)
       onDone(result)
     })
-    this.#authorized.add(call)
+    this.#authorized.add(number, call)
     if (this.#deps.isClosed) queueMicrotask(() => call.abort())
     else call.start()
     return call

@@ -1,4 +1,4 @@
-import { type Clock, Queue } from '@millrace/std'
+import { type Clock, Queue, ReleasingMap } from '@millrace/std'
 import type { CapturedRequest, GuestRun, MappingEnd, ToHost } from '../messages.ts'
 import { GuestThread, type GuestThreadOptions } from './guest-thread.ts'
 
@@ -52,7 +52,7 @@ export interface GuestRunsOptions extends GuestThreadOptions {
 /** The runs of one worker thread. The thread starts with the first run, and stops after ten minutes without one. */
 export class GuestRuns {
   readonly #options: GuestRunsOptions
-  readonly #running = new Map<number, Running>()
+  readonly #running = new ReleasingMap<number, Running>()
   readonly #waiting = new Queue<Running>()
   /** Entries that the thread has run. */
   readonly #loaded = new Set<string>()
@@ -132,7 +132,7 @@ export class GuestRuns {
 
   #begin(thread: GuestThread, running: Running): void {
     const { work, id } = running
-    this.#running.set(id, running)
+    this.#running.add(id, running)
     running.deadline = this.#options.clock.setTimer(() => {
       thread.post({ t: 'cancel', id })
       work.onLate()
@@ -168,7 +168,7 @@ export class GuestRuns {
 
   #finish(running: Running, end: GuestEnd): void {
     running.deadline?.cancel()
-    this.#running.delete(running.id)
+    this.#running.take(running.id)
     running.end(end)
     if (this.#waiting.length > 0) void this.#pump()
     else if (this.#running.size === 0) this.#rest()
@@ -204,9 +204,7 @@ export class GuestRuns {
   }
 
   #endRunning(endOf: (running: Running) => GuestEnd): void {
-    const ended = [...this.#running.values()]
-    this.#running.clear()
-    for (const running of ended) {
+    for (const running of this.#running.takeAll()) {
       running.deadline?.cancel()
       running.work.onLate()
       running.end(endOf(running))

@@ -1,3 +1,4 @@
+import { ReleasingMap } from '@millrace/std'
 import type { Offset } from '../event-log.ts'
 import type { RecordChunk } from './record-chunk.ts'
 
@@ -9,8 +10,8 @@ export class ChunkCache {
   readonly #maxBytes: number
   /** By partition, in the order of offsets, without overlap. */
   readonly #chunks = new Map<number, RecordChunk[]>()
-  /** The partition of each chunk, in the order of last use. */
-  readonly #uses = new Map<RecordChunk, number>()
+  /** By partition and first offset, in the order of last use. */
+  readonly #uses = new ReleasingMap<string, { readonly partition: number; readonly chunk: RecordChunk }>()
   #bytes = 0
 
   constructor(maxBytes: number) {
@@ -22,8 +23,8 @@ export class ChunkCache {
     const chunks = this.#chunks.get(partition)
     const chunk = chunks?.[indexEndingAfter(chunks, offset)]
     if (chunk === undefined || offset < chunk.from) return undefined
-    this.#uses.delete(chunk)
-    this.#uses.set(chunk, partition)
+    this.#uses.take(useKey(partition, chunk))
+    this.#uses.add(useKey(partition, chunk), { partition, chunk })
     return chunk
   }
 
@@ -40,9 +41,9 @@ export class ChunkCache {
     } else {
       this.#insert(partition, chunks, at, chunk)
     }
-    for (const [oldest, of] of this.#uses) {
+    for (const oldest of this.#uses.values()) {
       if (this.#bytes <= this.#maxBytes) break
-      this.#remove(of, oldest)
+      this.#remove(oldest.partition, oldest.chunk)
     }
   }
 
@@ -54,16 +55,20 @@ export class ChunkCache {
 
   #insert(partition: number, chunks: RecordChunk[], at: number, chunk: RecordChunk): void {
     chunks.splice(at, 0, chunk)
-    this.#uses.set(chunk, partition)
+    this.#uses.add(useKey(partition, chunk), { partition, chunk })
     this.#bytes += chunk.bytes
   }
 
   #remove(partition: number, chunk: RecordChunk): void {
     const chunks = this.#chunks.get(partition)!
     chunks.splice(indexEndingAfter(chunks, chunk.from), 1)
-    this.#uses.delete(chunk)
+    this.#uses.take(useKey(partition, chunk))
     this.#bytes -= chunk.bytes
   }
+}
+
+function useKey(partition: number, { from }: RecordChunk): string {
+  return `${partition} ${from}`
 }
 
 /** Index of the first chunk whose end is after an offset. */

@@ -1,4 +1,4 @@
-import type { Clock } from '@millrace/std'
+import { type Clock, ReleasingMap } from '@millrace/std'
 import { LogUnavailableError, type Offset, type OffsetRange } from '../event-log.ts'
 import type { FramedRecord } from '../frames.ts'
 import { ChunkCache } from './chunk-cache.ts'
@@ -50,7 +50,7 @@ export class LogReader {
   readonly #ends: Offset[]
   readonly #firsts: Offset[]
   /** Far reads that are under way, so that readers at the same place share one. */
-  readonly #underWay = new Map<string, Promise<RecordChunk>>()
+  readonly #underWay = new ReleasingMap<string, Promise<RecordChunk>>()
   /** By partition, for steps back. */
   readonly #recordBytes = new Map<number, number>()
   #isClosed = false
@@ -204,8 +204,8 @@ export class LogReader {
     const key = `${partition} ${from}`
     const known = this.#underWay.get(key)
     if (known !== undefined) return known
-    const fetching = this.#fetch(partition, from).finally(() => this.#underWay.delete(key))
-    this.#underWay.set(key, fetching)
+    const fetching = this.#fetch(partition, from).finally(() => this.#underWay.take(key))
+    this.#underWay.add(key, fetching)
     return fetching
   }
 

@@ -1,5 +1,6 @@
 import type { StoredRecord } from '@millrace/log'
 import { type EventRecord, type JsonObject, type StoredEvent, setDeliveryTimes, storedEvents } from '@millrace/protocol'
+import { ReleasingMap } from '@millrace/std'
 
 // Small on purpose: the garbage collector copies objects that outlive their delivery again and again.
 const MAX_BYTES = 1024 * 1024
@@ -11,10 +12,10 @@ const MAX_KEPT_BYTES = 8 * 1024 * 1024
  */
 export class ParsedRecords {
   /** In order of last use, by partition and offset. */
-  readonly #events = new Map<string, { events: readonly StoredEvent[]; bytes: number }>()
+  readonly #events = new ReleasingMap<string, { readonly events: readonly StoredEvent[]; readonly bytes: number }>()
   #bytes = 0
   /** Events that the gateway has parsed and is storing now, by a part of the record's random seed. */
-  readonly #keptBodies = new Map<number, KeptBody>()
+  readonly #keptBodies = new ReleasingMap<number, KeptBody>()
   #keptBytes = 0
   readonly #onUnreadable: (partition: number, offset: number, error: Error) => void
 
@@ -29,11 +30,11 @@ export class ParsedRecords {
     if (known !== undefined) return known.events
     const events = this.#parse(partition, record)
     const bytes = record.body.length
-    this.#events.set(key, { events, bytes })
+    this.#events.add(key, { events, bytes })
     this.#bytes += bytes
     for (const [oldest, entry] of this.#events) {
       if (this.#bytes <= MAX_BYTES) break
-      this.#events.delete(oldest)
+      this.#events.take(oldest)
       this.#bytes -= entry.bytes
     }
     return events
@@ -46,7 +47,7 @@ export class ParsedRecords {
     const key = keyOf(seed)
     // Two seeds with the same part are rare: then one of the two records is parsed from its bytes.
     if (this.#keptBytes + bytes > MAX_KEPT_BYTES || this.#keptBodies.has(key)) return
-    this.#keptBodies.set(key, { seed, body, bytes })
+    this.#keptBodies.add(key, { seed, body, bytes })
     this.#keptBytes += bytes
   }
 
@@ -61,7 +62,7 @@ export class ParsedRecords {
     const key = keyOf(seed)
     const kept = this.#keptBodies.get(key)
     if (kept === undefined || !isSame(kept.seed, seed)) return undefined
-    this.#keptBodies.delete(key)
+    this.#keptBodies.take(key)
     this.#keptBytes -= kept.bytes
     return kept.body
   }

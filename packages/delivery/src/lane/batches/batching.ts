@@ -1,4 +1,4 @@
-import { type Clock, Queue } from '@millrace/std'
+import { type Clock, Queue, ReleasingMap } from '@millrace/std'
 import type { Alarm } from '../alarm.ts'
 import type { DeliveryAttempts } from '../attempts/attempts.ts'
 import type { CallsInFlight } from '../calls-in-flight.ts'
@@ -46,9 +46,13 @@ const MAX_JOINED = 1_000
 export class Batching {
   readonly #deps: BatchingDeps
   /** By number, oldest first. */
-  readonly #filling = new Map<number, Batch>()
+  readonly #filling = new ReleasingMap<number, Batch>()
   /** The same, by stream and key. */
-  readonly #byKey = [new Map<string, Batch>(), new Map<string, Batch>(), new Map<string, Batch>()] as const
+  readonly #byKey = [
+    new ReleasingMap<string, Batch>(),
+    new ReleasingMap<string, Batch>(),
+    new ReleasingMap<string, Batch>(),
+  ] as const
   #lastNumber = 0
   #joined = 0
   /** The batch that an event has joined last, if no batches were started since then. */
@@ -190,8 +194,8 @@ export class Batching {
     }
     if (batch === undefined) {
       batch = new Batch(++this.#lastNumber, part, event.stream, now)
-      byKey.set(part.key, batch)
-      this.#filling.set(batch.number, batch)
+      byKey.add(part.key, batch)
+      this.#filling.add(batch.number, batch)
     }
     batch.add(event, ready)
     this.#lastJoined = batch
@@ -257,8 +261,8 @@ export class Batching {
 
   /** The batch no longer fills. */
   #ended(batch: Batch): void {
-    this.#filling.delete(batch.number)
-    this.#byKey[batch.stream as 0 | 1 | 2].delete(batch.key)
+    this.#filling.take(batch.number)
+    this.#byKey[batch.stream as 0 | 1 | 2].take(batch.key)
     this.#joined -= batch.events.length
     this.#deps.memory.giveBack(batch.bytes)
   }

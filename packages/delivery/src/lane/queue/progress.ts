@@ -85,10 +85,11 @@ class OpenEvents {
   first(): LaneEvent | undefined {
     while (this.#first < this.#events.length && this.#events[this.#first]!.isRecorded) this.#first++
     if (this.#first === this.#events.length) {
-      this.#events = []
+      this.#events.length = 0
       this.#first = 0
     } else if (this.#first > 1024 && this.#first * 2 > this.#events.length) {
-      this.#events = this.#events.slice(this.#first)
+      // In place: a list that is left behind would keep its events in memory until the next full collection.
+      this.#events.copyWithin(0, this.#first).length -= this.#first
       this.#first = 0
     }
     return this.#events[this.#first]
