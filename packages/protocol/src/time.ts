@@ -17,6 +17,15 @@ export const LATEST_TIME = Date.parse('9999-12-31T23:59:59.999Z')
 
 /** Formats a time as RFC 3339 in UTC with milliseconds and Z, the only format in outputs. */
 export function formatTime(ms: number): string {
+  const slot = formattedTimes[ms & TIME_SLOTS_MASK]!
+  if (slot.ms !== ms) {
+    slot.text = format(ms)
+    slot.ms = ms
+  }
+  return slot.text
+}
+
+function format(ms: number): string {
   const day = Math.floor(ms / MS_PER_DAY)
   const slot = formattedDays[day & DAY_SLOTS_MASK]!
   if (slot.day !== day) {
@@ -43,6 +52,10 @@ const ZERO = 48
 const COLON = 58
 const POINT = 46
 const LETTER_Z = 90
+
+// The events of a batch share most of their times.
+const TIME_SLOTS_MASK = 15
+const formattedTimes = Array.from({ length: TIME_SLOTS_MASK + 1 }, () => ({ ms: Number.NaN, text: '' }))
 
 // An event has about four times, nearly always of a few days and in our own format. A small cache of days makes this case
 // cheap: the character codes of `2026-03-04T` by day number, and the start of a day by its written date.

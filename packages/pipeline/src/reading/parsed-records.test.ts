@@ -4,8 +4,12 @@ import { expect, test } from 'vitest'
 import { ParsedRecords } from './parsed-records.ts'
 
 /** A record with one event. @param seedEnd last byte of its seed; the others are equal. */
-function recordOf(messageId: string, seedEnd: number): { record: EventRecord; parsed: JsonObject } {
-  const parsed = { batch: [{ type: 'track', event: 'Seat Reserved', userId: 'u', messageId }] }
+function recordOf(
+  messageId: string,
+  seedEnd: number,
+  properties: JsonObject = {},
+): { record: EventRecord; parsed: JsonObject } {
+  const parsed = { batch: [{ type: 'track', event: 'Seat Reserved', userId: 'u', messageId, properties }] }
   const seed = new Uint8Array(16).fill(7)
   seed[15] = seedEnd
   const header = {
@@ -50,4 +54,13 @@ test('a record is parsed once for all readers', () => {
   const parsed = newRecords()
   const record = stored(recordOf('m-0', 1), 5)
   expect(parsed.eventsOf(3, record)).toBe(parsed.eventsOf(3, record))
+})
+
+test('a large record that is taken in parts is parsed once, too', () => {
+  const parsed = newRecords()
+  const large = stored(recordOf('m-0', 1, { text: 'x'.repeat(3_000_000) }), 5)
+  const events = parsed.eventsOf(0, large)
+  expect(parsed.eventsOf(0, large)).toBe(events)
+  parsed.eventsOf(0, stored(recordOf('m-1', 2), 6))
+  expect(parsed.eventsOf(0, large)).not.toBe(events)
 })

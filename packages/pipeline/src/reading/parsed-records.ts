@@ -3,7 +3,7 @@ import { type EventRecord, type JsonObject, type StoredEvent, setDeliveryTimes, 
 import { ReleasingMap } from '@millrace/std'
 
 // Small on purpose: the garbage collector copies objects that outlive their delivery again and again.
-const MAX_BYTES = 1024 * 1024
+const MAX_BYTES = 128 * 1024
 const MAX_KEPT_BYTES = 8 * 1024 * 1024
 
 /**
@@ -33,7 +33,8 @@ export class ParsedRecords {
     this.#events.add(key, { events, bytes })
     this.#bytes += bytes
     for (const [oldest, entry] of this.#events) {
-      if (this.#bytes <= MAX_BYTES) break
+      // The newest stays, whatever its size: a lane may take it in parts.
+      if (this.#bytes <= MAX_BYTES || this.#events.size === 1) break
       this.#events.take(oldest)
       this.#bytes -= entry.bytes
     }
