@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import type { ConnectionOptions as TlsOptions } from 'node:tls'
-import type { Clock } from '@millrace/std'
+import { type Clock, ReleasingMap } from '@millrace/std'
 import {
   type Broker,
   type Connection,
@@ -60,7 +60,9 @@ export class KafkaConnections {
   #pool: ConnectionPool
   #nodes = new Map<number, Broker>()
   readonly #topics = new Map<string, TopicMetadata>()
-  readonly #open = new Set<(error: Error) => void>()
+  /** Ends a call that is under way. */
+  readonly #open = new ReleasingMap<number, (error: Error) => void>()
+  #calls = 0
   /** When a broker last gave no answer, by address; a broker that answers is not in it. */
   readonly #failedAt = new Map<string, number>()
   #isClosed = false
@@ -182,16 +184,17 @@ export class KafkaConnections {
   #bounded<Answer>(work: () => Promise<Answer>, withinMs: number): Promise<Answer> {
     if (this.#isClosed) return Promise.reject(new KafkaCallError('the log is closed'))
     return new Promise((resolve, reject) => {
+      const number = ++this.#calls
       const end = () => {
         timer.cancel()
-        this.#open.delete(fail)
+        this.#open.take(number)
       }
       const fail = (error: unknown) => {
         end()
         reject(error instanceof KafkaCallError ? error : new KafkaCallError(causeOf(error), { cause: error }))
       }
       const timer = this.#clock.setTimer(() => fail(new Error(`no answer within ${withinMs / 1000} s`)), withinMs)
-      this.#open.add(fail)
+      this.#open.add(number, fail)
       work().then((answer) => {
         end()
         resolve(answer)
@@ -200,7 +203,7 @@ export class KafkaConnections {
   }
 
   #endCalls(cause: string): void {
-    for (const fail of [...this.#open]) fail(new KafkaCallError(cause))
+    for (const fail of this.#open.takeAll()) fail(new KafkaCallError(cause))
   }
 
   #newPool(): ConnectionPool {
