@@ -1,6 +1,6 @@
 import type { AnswerClass } from '@millrace/protocol'
 import type { Classify } from '../lane/prepared.ts'
-import type { AnswerHeaders, OutboundResult } from '../outbound/outbound-request.ts'
+import { type AnswerHeaders, type OutboundResult, unlessLost } from '../outbound/outbound-request.ts'
 import type { Sign } from './outage.ts'
 
 /** Of an answer that a destination's `classify` looks into, so much is read. @see contracts/delivery.md §2 [D604] */
@@ -17,6 +17,14 @@ export function classOfStatus(status: number): AnswerClass {
 
 /** A call that came to an end of its own. */
 export type Ended = Exclude<OutboundResult, { kind: 'aborted' }>
+
+/**
+ * A result as its classification reads it. Where the body says what became of an event, an answer that lost it is no answer,
+ * unless its status asks for another attempt anyway.
+ */
+export function readable(result: Ended, readsBody: boolean): Ended {
+  return readsBody && classOfStatus(result.status) !== 'retry' ? unlessLost(result) : result
+}
 
 /** What a call tells of the destination; of an answer, the status that it stands for. */
 export type Meaning =

@@ -1,7 +1,7 @@
 import { type DestinationModule, DestinationRegistry } from '@millrace/destinations'
 import type { JsonObject } from '@millrace/protocol'
 import { expect, test } from 'vitest'
-import { HOUR, PipelineUnderTest, START } from '../testing/pipeline-under-test.ts'
+import { HOUR, MINUTE, PipelineUnderTest, START } from '../testing/pipeline-under-test.ts'
 import { Sink, type SinkAnswer } from '../testing/sink.ts'
 import { track } from '../testing/test-events.ts'
 
@@ -139,6 +139,50 @@ test.each<[type: string, answer: SinkAnswer]>([
   expect((await run.state()).state).toBe('unauthorised')
   await run.advance(6 * HOUR)
   expect(await run.deadLetters()).toEqual([])
+})
+
+const lost = (status: number) => ({ status, body: '{"', isLost: true })
+
+test.each([
+  ...['AMPLITUDE', 'MIXPANEL', 'SLACK', 'BRAZE', 'KLAVIYO', 'CUSTOMERIO', 'FACEBOOK_CAPI', 'GA4'].map(
+    (type) => [type, 'track'] as const,
+  ),
+  ['HUBSPOT', 'contact'] as const,
+  ['SALESFORCE', 'identify'] as const,
+])('%s, %s: an answer that loses its body tells nothing, and the event is sent again', async (type, event) => {
+  const answers = [lost(200), lost(400), json(200, type === 'SALESFORCE' ? [{ success: true, errors: [] }] : {})]
+  await using run = await runAgainst(type, ({ n }) => answers[Math.min(n, answers.length) - 1]!)
+  await run.send(EVENTS[event]!)
+  expect(await run.outcome('m')).toBe('retrying')
+  await run.advance(5 * MINUTE)
+  expect(await run.outcome('m')).toBe('delivered')
+  const { attempts } = (await run.trace('m'))['d1']!.requests[0]!
+  const reset = '[ECONNRESET] :: Connection reset by peer'
+  expect(attempts.map(({ text }) => text)).toEqual([
+    `${reset} (in the body of an answer 200)`,
+    `${reset} (in the body of an answer 400)`,
+    expect.anything(),
+  ])
+})
+
+test.each([401, 403, 429, 503])(
+  'an answer %i that loses its body counts by its status, with its Retry-After',
+  async (status) => {
+    const answer = { ...lost(status), headers: { 'retry-after': '1800' } }
+    await using run = await runAgainst('AMPLITUDE', ({ n }) => (n === 1 ? answer : json(200, { code: 200 })))
+    await run.send(EVENTS['track']!)
+    await run.advance(29 * MINUTE)
+    expect(await run.outcome('m')).toBe('retrying')
+    await run.advance(MINUTE)
+    expect(await run.outcome('m')).toBe('delivered')
+    expect((await run.trace('m'))['d1']!.requests[0]!.attempts[0]).toMatchObject({ status, class: 'retry' })
+  },
+)
+
+test.each([200, 400])('where only the status counts, an answer %i that loses its body is an answer', async (status) => {
+  await using run = await runAgainst('WEBHOOK', lost(status))
+  await run.send(EVENTS['track']!)
+  expect(await run.outcome('m')).toBe(status === 200 ? 'delivered' : 'dead_lettered: answered 400')
 })
 
 test.each<[type: string, answer: SinkAnswer]>([

@@ -1,6 +1,6 @@
 import type { BatchOutcome } from '@millrace/protocol'
 import type { Clock } from '@millrace/std'
-import { abortReason, type Ended, flatHeaders, type Meaning, parsedBody } from '../../failure/classify.ts'
+import { abortReason, type Ended, flatHeaders, type Meaning, parsedBody, readable } from '../../failure/classify.ts'
 import type { Stage } from '../../store/outcomes/flush.ts'
 import type { DeliveryAttempts, EndedCall } from '../attempts/attempts.ts'
 import type { CallsInFlight } from '../calls-in-flight.ts'
@@ -97,10 +97,14 @@ export class BatchAttempts {
     const request = ready.requests[0]!
     const startedAt = clock.now()
     run.requests++
-    calls.sendBatch(events, request, (result) => {
+    const readsBody = ready.classify !== undefined || run.joiner.outcomes !== undefined
+    calls.sendBatch(events, request, (ended) => {
       try {
-        if (result.kind === 'aborted') this.#stopRun(run, events)
-        else this.#judge(run, group, ready, { number: 0, request, result, startedAt, events: events.length })
+        if (ended.kind === 'aborted') this.#stopRun(run, events)
+        else {
+          const result = readable(ended, readsBody)
+          this.#judge(run, group, ready, { number: 0, request, result, startedAt, events: events.length })
+        }
       } catch (error) {
         for (const event of events) if (event.state === 'sending') attempts.fail(event, error as Error)
       }
