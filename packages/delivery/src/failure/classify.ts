@@ -41,7 +41,16 @@ export function meaningOf(
   if (kind === 'refused') return { answerClass: 'abort', meaning: result }
   const own = classify?.({ status, headers: flatHeaders(result.headers), body: parsedBody(result.text) })
   if (typeof own === 'number') return { answerClass: classOfStatus(own), meaning: { kind, status: own, durationMs } }
+  if (typeof own === 'object') {
+    const text = `[EAUTH] :: ${own.unauthorised} (answered ${status})`
+    return { answerClass: 'retry', meaning: { kind: 'unauthorised', status: 401, text, durationMs } }
+  }
   return { answerClass: own ?? classOfStatus(status), meaning: result }
+}
+
+/** The result that people are shown: that of the call, or what kept the event from being sent. */
+export function shownResult(result: Ended, meaning: Meaning): Ended {
+  return meaning.kind === 'unauthorised' ? meaning : result
 }
 
 export function abortReason(result: Ended): string {

@@ -56,7 +56,7 @@ export type OutboundResult =
       readonly refusal: OutboundRefusal
       readonly durationMs: number
     }
-  /** Not sent: the token endpoint gives us no access token until somebody acts. Status and text are ours. */
+  /** No event can be sent until somebody acts, for example because the token endpoint refuses us. Status and text are ours. */
   | {
       readonly kind: 'unauthorised'
       readonly status: 401

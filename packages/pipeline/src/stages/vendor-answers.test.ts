@@ -30,11 +30,14 @@ const CONFIGS: Record<string, JsonObject> = {
     oauthClientSecret: 'x7Hq2exampleSecret',
     externalIdField: 'Millrace_Id__c',
   },
+  LINKEDIN_CAPI: { accessToken: 'x7Hq2exampleOnlyToken', conversions: [{ eventName: '*', conversionId: '104012' }] },
+  INTERCOM: { accessToken: 'x7Hq2exampleOnlyToken' },
 }
 const EVENTS: Record<string, object> = {
   track: track('m', 'u-4711', { anonymousId: 'a-9' }),
   sale: { ...track('m', 'u-4711'), properties: { revenue: 39.9 } },
   identify: { type: 'identify', messageId: 'm', userId: 'u-4711', traits: { plan: 'gold' } },
+  'contact track': { ...track('m', 'u-4711'), context: { traits: { email: 'ada@mail.example' } } },
   contact: { type: 'identify', messageId: 'm', userId: 'u-4711', traits: { email: 'ada@mail.example' } },
 }
 
@@ -184,6 +187,33 @@ test.each([200, 400])('where only the status counts, an answer %i that loses its
   await run.send(EVENTS['track']!)
   expect(await run.outcome('m')).toBe(status === 200 ? 'delivered' : 'dead_lettered: answered 400')
 })
+
+test.each<[type: string, event: string, service: string, answer: SinkAnswer]>([
+  ['LINKEDIN_CAPI', 'contact track', 'LinkedIn', text(426, 'Version Header is Deprecated')],
+  ['FACEBOOK_CAPI', 'track', 'Facebook', facebookError(2635)],
+  ['SALESFORCE', 'identify', 'Salesforce', { status: 410 }],
+  ['KLAVIYO', 'track', 'Klaviyo', { status: 410 }],
+  ['INTERCOM', 'track', 'Intercom', json(400, { type: 'error.list', errors: [{ code: 'intercom_version_invalid' }] })],
+])(
+  '%s, %s: when %s has ended the version of its API, the events wait for another one, and the state says so',
+  async (type, event, service, answer) => {
+    await using run = await runAgainst(type, answer)
+    await run.send(
+      ...Array.from({ length: 5 }, (_, n) => ({ ...EVENTS[event]!, messageId: `m-${n}`, userId: `u-${n}` })),
+    )
+    const reason = `${service} has ended this version of its API: set apiVersion to a current one, or update Millrace`
+    expect(await run.state()).toMatchObject({
+      state: 'unauthorised',
+      statusText: expect.stringContaining(reason),
+      waiting: { sentence: expect.stringContaining(reason) },
+    })
+    await run.advance(100 * HOUR)
+    expect(await run.deadLetters()).toEqual([])
+    const { attempts } = (await run.trace('m-0'))['d1']!.requests[0]!
+    const answered = (answer as { status: number }).status
+    expect(attempts[0]).toMatchObject({ class: 'retry', text: expect.stringContaining(`(answered ${answered})`) })
+  },
+)
 
 test.each<[type: string, answer: SinkAnswer]>([
   ['FACEBOOK_CAPI', facebookError(80_004)],

@@ -1,6 +1,14 @@
 import type { BatchOutcome } from '@millrace/protocol'
 import type { Clock } from '@millrace/std'
-import { abortReason, type Ended, flatHeaders, type Meaning, parsedBody, readable } from '../../failure/classify.ts'
+import {
+  abortReason,
+  type Ended,
+  flatHeaders,
+  type Meaning,
+  parsedBody,
+  readable,
+  shownResult,
+} from '../../failure/classify.ts'
 import type { Stage } from '../../store/outcomes/flush.ts'
 import type { DeliveryAttempts, EndedCall } from '../attempts/attempts.ts'
 import type { CallsInFlight } from '../calls-in-flight.ts'
@@ -171,7 +179,8 @@ export class BatchAttempts {
       run.pending.unshift(...halves({ ...group, hasPlaces: false }))
       return
     }
-    this.#settle(run, group, ready, call, { each, all: isSplit ? 'retry' : whole, meaning })
+    const shown = { ...call, result: shownResult(result, meaning) }
+    this.#settle(run, group, ready, shown, { each, all: isSplit ? 'retry' : whole, meaning })
   }
 
   #settle(run: Run, group: Group, ready: ReadyRequests, call: EndedCall, { each, all, meaning }: Outcomes): void {

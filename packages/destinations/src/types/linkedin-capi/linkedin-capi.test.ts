@@ -12,7 +12,6 @@ test.each<[status: number, body: unknown, answerClass: string | undefined]>([
   [200, answer(503), 'retry'],
   [200, 'ok', undefined],
   [422, answer(422), undefined],
-  [426, 'Version Header is Deprecated', 'retry'],
 ])('an answer %i %j is %s', (status, body, answerClass) => {
   expect(destination.classify!({ status, headers: {}, body })).toBe(answerClass)
 })
