@@ -396,6 +396,35 @@ test('events of a batch that was refused because of others go again at once', as
   expect(await run.outcome('m-2')).toBe('delivered')
 })
 
+test('an answer that blames no event, though it refuses all because of others, halves the batch', async () => {
+  const webhook = (await DestinationRegistry.load()).find('WEBHOOK')!
+  const answer = ({ events }: Arrival): SinkAnswer => {
+    const isBad = events.some(({ event }) => event === 'bad')
+    const outcomes = events.map(() => (isBad ? 'resend' : 'delivered'))
+    return {
+      status: isBad ? 400 : 200,
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(outcomes),
+    }
+  }
+  const { run, sink } = await PipelineUnderTest.withSink(answer, {
+    modules: [itemised(webhook)],
+    d1: { type: 'ITEMISED', ...batchOf(10) },
+  })
+  await using _ = run
+  await run.send(
+    ...['good', 'bad', 'good', 'good'].map((event, n) => ({ ...track(`m-${n}`), event, userId: `u-${n}` })),
+  )
+  expect(sink.arrivals.map(idsOf)).toEqual([
+    ['m-0', 'm-1', 'm-2', 'm-3'],
+    ['m-0', 'm-1'],
+    ['m-0'],
+    ['m-1'],
+    ['m-2', 'm-3'],
+  ])
+  expect((await run.deadLetters()).map(({ event }) => JSON.parse(event).messageId)).toEqual(['m-1'])
+})
+
 test('what a vendor asks to send later waits alone; the others go again at once', async () => {
   const webhook = (await DestinationRegistry.load()).find('WEBHOOK')!
   const answer = ({ events }: Arrival): SinkAnswer => {

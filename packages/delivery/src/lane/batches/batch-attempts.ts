@@ -270,5 +270,7 @@ function outcomesOf(
   if (result.kind !== 'answer' || joiner.outcomes === undefined) return undefined
   const { status, headers, text } = result
   const outcomes = joiner.outcomes({ status, headers: flatHeaders(headers), body: parsedBody(text) }, parts)
-  return outcomes?.length === parts.length ? outcomes : undefined
+  // Without an event to blame, to send the same batch again would not end.
+  const blamesNone = outcomes?.every((outcome) => outcome === 'resend')
+  return outcomes?.length === parts.length && !blamesNone ? outcomes : undefined
 }

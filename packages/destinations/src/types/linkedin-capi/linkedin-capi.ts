@@ -5,7 +5,7 @@ import type { DestinationModule, TransformContext } from '../../definition.ts'
 import { eventTime } from '../../event/event-facts.ts'
 import { templateOf } from '../../messages/event-templates.ts'
 import { type RequestObject, requestObject } from '../../requests/request-object.ts'
-import { batches, elementStatuses } from './batches.ts'
+import { batches, elementOutcome, elementStatuses } from './batches.ts'
 import { conversionEvent } from './conversion-event.ts'
 import { API_VERSION, definition } from './definition.ts'
 
@@ -51,7 +51,7 @@ function classify({ status, body }: { status: number; body: unknown }): Judgemen
   if (status < 200 || status > 299 || !isJsonObject(body)) return undefined
   const failed = elementStatuses(body).find((each) => each >= 400)
   if (failed === undefined) return undefined
-  return failed === 429 || failed >= 500 ? 'retry' : 'abort'
+  return elementOutcome(failed)
 }
 
 function conversionOf(event: StoredEvent, { conversions }: JsonObject): string | undefined {
