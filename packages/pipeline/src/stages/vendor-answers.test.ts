@@ -56,10 +56,15 @@ const withError = 'dead_lettered: answered 200 with an error'
 test.each<[type: string, event: string, answer: SinkAnswer, outcome: string]>([
   ['AMPLITUDE', 'track', json(200, { code: 200, events_ingested: 1, payload_size_bytes: 50 }), 'delivered'],
   ['AMPLITUDE', 'track', json(200, { code: 400, error: 'Request missing required field' }), withError],
-  ['AMPLITUDE', 'track', json(200, { error: 'invalid_api_key' }), withError],
+  ['AMPLITUDE', 'track', json(200, { error: 'Request missing required field' }), withError],
   ['AMPLITUDE', 'track', json(200, { code: 429, error: 'Too many requests for some devices and users' }), 'retrying'],
   ['AMPLITUDE', 'track', json(200, { code: 503 }), 'retrying'],
-  ['AMPLITUDE', 'track', json(400, { code: 400, error: 'Invalid API key' }), 'dead_lettered: answered 400'],
+  [
+    'AMPLITUDE',
+    'track',
+    json(400, { code: 400, error: 'Request missing required field' }),
+    'dead_lettered: answered 400',
+  ],
   ['AMPLITUDE', 'track', json(413, { code: 413, error: 'Payload too large' }), 'dead_lettered: answered 413'],
   ['AMPLITUDE', 'track', json(429, { code: 429, eps_threshold: 30 }), 'retrying'],
   ['AMPLITUDE', 'track', text(502, 'bad gateway'), 'retrying'],
@@ -133,6 +138,10 @@ const slackError = (error: string) => json(200, { ok: false, error })
 test.each<[type: string, answer: SinkAnswer]>([
   ['FACEBOOK_CAPI', facebookError(190)],
   ['FACEBOOK_CAPI', facebookError(102)],
+  ['FACEBOOK_CAPI', facebookError(10)],
+  ['FACEBOOK_CAPI', facebookError(200)],
+  ['AMPLITUDE', json(400, { code: 400, error: 'Invalid API key: x7Hq2exampleApiKeyOnly' })],
+  ['SLACK', slackError('missing_scope')],
   ['SLACK', slackError('token_expired')],
   ['SLACK', slackError('invalid_auth')],
 ])('%s answered %j: the token is refused, and the events wait for another one as after 401', async (type, answer) => {

@@ -50,9 +50,16 @@ function refusal(event: StoredEvent, config: JsonObject, nowMs: number): string 
   return `Facebook refuses events older than 7 days: this one is from ${new Date(time).toISOString()}`
 }
 
-/** The status that a code stands for: of a token that has ended or was revoked, of Facebook's rate limits, of its own trouble. */
+/** Codes of permissions that the token does not have, or no longer. */
+const PERMISSIONS = [10, ...Array.from({ length: 100 }, (_, n) => 200 + n)]
+
+/**
+ * The status that a code stands for: of a token that has ended or was revoked, of a permission, of Facebook's rate limits, of its own
+ * trouble.
+ */
 const STATUS_OF = new Map<unknown, number>([
   ...[102, 190].map((code) => [code, 401] as const),
+  ...PERMISSIONS.map((code) => [code, 403] as const),
   ...[4, 17, 341, 613, 80_004].map((code) => [code, 429] as const),
   ...[1, 2].map((code) => [code, 503] as const),
 ])
