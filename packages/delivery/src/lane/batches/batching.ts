@@ -69,9 +69,9 @@ export class Batching {
 
   /** Takes what is ready, and starts what is due. */
   pump(now: number): void {
-    const wasIdle = this.#deps.calls.count === 0
     this.#isRefused = false
     this.#deps.batches.goOn((event) => this.#reserve(event, now))
+    const wasIdle = this.#deps.calls.count === 0
     this.#startDue(now)
     while (!this.#isCrowded && (this.#takeNext(now) || this.#takeFollower(now))) {
       if (this.#lastJoined?.isFull || this.#isCrowded || this.#deps.memory.isUsedUp) this.#startDue(now)
