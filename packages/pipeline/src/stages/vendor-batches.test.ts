@@ -194,6 +194,37 @@ test.each(Object.entries(VENDORS))(
   },
 )
 
+test('Salesforce: a batch whose answer is too large to be read is halved until its parts can be', async () => {
+  const vendor = VENDORS['SALESFORCE']!
+  const failed = {
+    success: false,
+    errors: [{ statusCode: 'CANNOT_INSERT_UPDATE_ACTIVATE_ENTITY', message: 'x'.repeat(400_000) }],
+  }
+  const sizes: number[] = []
+  const sink = await Sink.start(({ event }: Arrival) => {
+    const records = listAt(event, 'records')
+    sizes.push(records.length)
+    return json(
+      200,
+      records.map((record) => (JSON.stringify(record).includes('u-3') ? { success: true, errors: [] } : failed)),
+    )
+  })
+  await using run = await PipelineUnderTest.start({
+    modules: [atSink(registry.find('SALESFORCE')!, sink)],
+    destinations: { d1: { type: 'SALESFORCE', config: vendor.config } },
+  })
+  run.own(sink)
+  await run.send(...Array.from({ length: 4 }, (_, n) => ({ type: 'identify', messageId: `m-${n}`, userId: `u-${n}` })))
+  await run.settle()
+  expect(sizes).toEqual([4, 2, 2])
+  expect((await run.deadLetters()).map(({ event }) => JSON.parse(event).messageId).sort()).toEqual([
+    'm-0',
+    'm-1',
+    'm-2',
+  ])
+  expect(await run.outcome('m-3')).toBe('delivered')
+})
+
 test('Amplitude throttles a user of a batch: only the event of that user waits', async () => {
   const took: string[] = []
   const sink = await Sink.start(({ event }: Arrival) => {

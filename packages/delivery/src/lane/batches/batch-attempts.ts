@@ -174,7 +174,8 @@ export class BatchAttempts {
       ready.classify,
       group.events[0]!.replayed !== undefined,
     )
-    const isSplit = each === undefined && whole === 'abort' && group.events.length > 1 && mayBeAboutOne(result)
+    const isUnclear = whole === 'abort' ? mayBeAboutOne(result) : whole === 'delivered' && isUnread(result, run.joiner)
+    const isSplit = each === undefined && isUnclear && group.events.length > 1
     if (isSplit && this.#mayAdd(run, 2)) {
       run.pending.unshift(...halves({ ...group, hasPlaces: false }))
       return
@@ -260,6 +261,11 @@ function slice({ events, parts, hasPlaces }: Group, from: number, to?: number): 
 
 function mayBeAboutOne({ kind, status }: Ended): boolean {
   return kind === 'answer' && (MAY_BE_ABOUT_ONE.has(status) || (status >= 200 && status < 300))
+}
+
+/** Whether an answer that names outcomes is too large to be read. Smaller batches have smaller answers. */
+function isUnread(result: Ended, { outcomes }: Joiner): boolean {
+  return outcomes !== undefined && result.kind === 'answer' && result.isCut
 }
 
 function outcomesOf(
