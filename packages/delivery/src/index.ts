@@ -24,7 +24,12 @@ export { EgressRules, isLoopbackHost } from './outbound/egress-rules.ts'
 export { type Failure, TIMED_OUT } from './outbound/failures.ts'
 export { HostNames, type Lookup } from './outbound/names/host-names.ts'
 export { OutboundClient } from './outbound/outbound-client.ts'
-export type { OutboundCall, OutboundRequest, OutboundResult } from './outbound/outbound-request.ts'
+export {
+  type OutboundCall,
+  type OutboundRequest,
+  type OutboundResult,
+  unlessLost,
+} from './outbound/outbound-request.ts'
 export {
   addedDurations,
   DURATION_BUCKETS,

@@ -87,6 +87,10 @@ test('Mixpanel: a strict import takes the events that it does not name', () => {
   expect(outcomes('MIXPANEL', requests, 400, 'bad request')).toBeUndefined()
 })
 
+const timestamp = '2026-03-04T09:15:27.120Z'
+const BRAZE = { restEndpoint: 'https://rest.iad-01.braze.com', apiKey: 'x7Hq2-example-rest-key' }
+const LINKEDIN = { accessToken: 'x7Hq2exampleOnlyToken', conversions: [{ eventName: '*', conversionId: '104012' }] }
+
 const NO_RECORDS: [title: string, indexes: unknown[]][] = [
   ['none', []],
   ['one beyond the batch', [3]],
@@ -106,13 +110,47 @@ test.each(NO_RECORDS)('an answer whose refusals name %s says the same about all 
   expect(outcomes('CUSTOMERIO', customerio, 207, { errors })).toBeUndefined()
   const amplitude = requestsOf('AMPLITUDE', { apiKey: 'x7Hq2exampleKeyOnly' })
   expect(outcomes('AMPLITUDE', amplitude, 400, { events_with_invalid_fields: { time: indexes } })).toBeUndefined()
+  const braze = requestsOf('BRAZE', BRAZE, { timestamp })
+  const refused = indexes.map((index) => ({ type: 'invalid', input_array: 'events', index }))
+  expect(outcomes('BRAZE', braze, 201, { message: 'success', errors: refused })).toBeUndefined()
+  const klaviyo = requestsOf('KLAVIYO', { apiKey: 'pk_x7Hq2-example-key-only' })
+  const pointers = indexes.map(
+    (index) => `/data/attributes/events-bulk-create/data/${JSON.stringify(index)}/attributes`,
+  )
+  const pointed = pointers.map((pointer) => ({ source: { pointer } }))
+  expect(outcomes('KLAVIYO', klaviyo, 400, { errors: pointed })).toBeUndefined()
+})
+
+test.each([0, 2, 4])(
+  'an answer with %i results for three events does not tell which were taken: all are sent again',
+  (count) => {
+    const salesforce = requestsOf('SALESFORCE', SALESFORCE, { type: 'identify' })
+    const linkedin = requestsOf('LINKEDIN_CAPI', LINKEDIN, {
+      timestamp,
+      context: { traits: { email: 'ada@mail.example' } },
+    })
+    const all = count === 0 ? undefined : ['retry', 'retry', 'retry']
+    expect(outcomes('SALESFORCE', salesforce, 200, Array(count).fill(succeeded))).toEqual(all)
+    expect(outcomes('LINKEDIN_CAPI', linkedin, 200, { elements: Array(count).fill({ status: 201 }) })).toEqual(all)
+  },
+)
+
+test('LinkedIn: a status that says nothing against the event does not end it', () => {
+  const linkedin = requestsOf('LINKEDIN_CAPI', LINKEDIN, {
+    timestamp,
+    context: { traits: { email: 'ada@mail.example' } },
+  })
+  const classify = classifierOf(registry.find('LINKEDIN_CAPI')!)!
+  for (const status of [401, 403, 408, 429, 500, 503]) {
+    const elements = [{ status: 201 }, { status }, { status: 400 }]
+    expect(outcomes('LINKEDIN_CAPI', linkedin, 200, { elements })).toEqual(['delivered', 'retry', 'abort'])
+    expect(classify({ status: 200, headers: {}, body: { elements: [{ status }] } })).toBe('retry')
+  }
 })
 
 test('Braze: events that an answer names by list and index are refused, the others are taken', () => {
-  const config = { restEndpoint: 'https://rest.iad-01.braze.com', apiKey: 'x7Hq2-example-rest-key' }
-  const timestamp = '2026-03-04T09:15:27.120Z'
-  const identified = requestsOf('BRAZE', config, { type: 'identify', traits: { plan: 'gold' } })
-  const tracked = requestsOf('BRAZE', config, { timestamp })
+  const identified = requestsOf('BRAZE', BRAZE, { type: 'identify', traits: { plan: 'gold' } })
+  const tracked = requestsOf('BRAZE', BRAZE, { timestamp })
   const requests = [identified[0]!, ...tracked]
   const errors = (...errors: unknown[]) => ({ message: 'success', errors })
   const refusal = (input_array: string, index: number) => ({ type: 'invalid', input_array, index })
@@ -131,14 +169,13 @@ test('Braze: events that an answer names by list and index are refused, the othe
 })
 
 test('Braze: orders share a request only as far as their purchases fit', () => {
-  const config = { restEndpoint: 'https://rest.iad-01.braze.com', apiKey: 'x7Hq2-example-rest-key' }
   const order = (products: number) => ({
     event: 'Order Completed',
-    timestamp: '2026-03-04T09:15:27.120Z',
+    timestamp,
     properties: { currency: 'EUR', products: Array(products).fill({ product_id: 'a', price: 1 }) },
   })
   const { batches } = registry.find('BRAZE')!
-  const partOf = (products: number) => batchKeyOf(batches!, requestsOf('BRAZE', config, order(products))[0]!)!
+  const partOf = (products: number) => batchKeyOf(batches!, requestsOf('BRAZE', BRAZE, order(products))[0]!)!
   expect([1, 10, 60].map((products) => partOf(products).maxEvents)).toEqual([50, 5, 1])
   expect(partOf(1).key).not.toBe(partOf(10).key)
 })
@@ -214,7 +251,7 @@ test('Salesforce: each record has a result of its own, and a locked one goes aga
   expect(outcomes('SALESFORCE', requests, 200, body)).toEqual(['delivered', 'abort', 'retry'])
   const both = failedWith('UNABLE_TO_LOCK_ROW', 'INVALID_EMAIL_ADDRESS')
   expect(outcomes('SALESFORCE', requests, 200, [both, {}, succeeded])).toEqual(['abort', 'abort', 'delivered'])
-  for (const answer of [[succeeded], 'text', {}, []]) {
+  for (const answer of ['text', {}, []]) {
     expect(outcomes('SALESFORCE', requests, 200, answer)).toBeUndefined()
   }
   expect(outcomes('SALESFORCE', requests, 400, [{ errorCode: 'JSON_PARSER_ERROR' }])).toBeUndefined()

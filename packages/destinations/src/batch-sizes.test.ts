@@ -143,6 +143,26 @@ test.each(Object.entries(ROWS))('%s: a full batch is one request', (name, { conf
   expect(marks.filter((mark) => !body.includes(mark))).toEqual([])
 })
 
+test.each<[what: string, event: JsonObject, config: JsonObject, records: number, size: number]>([
+  ['a profile', identify, {}, 1, 200],
+  ['a profile with several operations', identify, { setOnceTraits: ['plan'], unionTraits: ['tags'] }, 3, 66],
+  ['several groups', { type: 'group' }, { groupTraits: ['tags'] }, 4, 50],
+])('Mixpanel takes 200 updates in a request: %s', (_, event, config, records, size) => {
+  const { batches } = registry.find('MIXPANEL')!
+  const traits = { plan: 'gold', tags: ['a', 'b', 'c'], city: 'Graz' }
+  const request = requestOf(
+    registry.find('MIXPANEL')!,
+    { projectToken: 't', ...config },
+    { ...event, traits, context: { traits } },
+    0,
+  )
+  expect(JSON.parse(request.body.JSON_ARRAY['batch'] as string)).toHaveLength(records)
+  const { key, maxEvents } = batchKeyOf(batches!, request)!
+  expect(maxEvents).toBe(size)
+  const one = requestOf(registry.find('MIXPANEL')!, { projectToken: 't' }, { ...event, traits: {}, context: {} }, 1)
+  expect(batchKeyOf(batches!, one)!.key === key).toBe(records === 1)
+})
+
 test('Amplitude gets ten events at its usual endpoint, and more at the batch endpoint', () => {
   const module = registry.find('AMPLITUDE')!
   const pathOf = (count: number) => {

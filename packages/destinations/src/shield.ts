@@ -73,6 +73,7 @@ export function classifierOf(module: DestinationModule) {
       const judged: unknown = module.classify!(answer)
       if (judged === undefined || judged === 'delivered' || judged === 'retry' || judged === 'abort') return judged
       if (Number.isInteger(judged) && (judged as number) >= 100 && (judged as number) <= 599) return judged as number
+      if (isUnauthorised(judged)) return judged
       throw notWhatItShould(judged, 'classify')
     } catch (thrown) {
       throw failureOf(thrown)
@@ -195,6 +196,12 @@ export function batchOutcomesOf(
   } catch (thrown) {
     throw failureOf(thrown)
   }
+}
+
+function isUnauthorised(value: unknown): value is { unauthorised: string } {
+  return (
+    typeof value === 'object' && value !== null && 'unauthorised' in value && typeof value.unauthorised === 'string'
+  )
 }
 
 function yesOrNo(value: unknown, what: string): boolean {

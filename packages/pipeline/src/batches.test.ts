@@ -1,6 +1,7 @@
 import { type DestinationModule, DestinationRegistry } from '@millrace/destinations'
 import { expect, test } from 'vitest'
-import { MINUTE, PipelineUnderTest, SECOND } from './testing/pipeline-under-test.ts'
+import { HOUR, MINUTE, PipelineUnderTest, SECOND, START } from './testing/pipeline-under-test.ts'
+import { RoutesUnderTest } from './testing/routes-under-test.ts'
 import type { Arrival, SinkAnswer } from './testing/sink.ts'
 import { track, tracks } from './testing/test-events.ts'
 
@@ -140,6 +141,111 @@ test('the throttle counts events', async () => {
       true,
     )
   }
+})
+
+/** Maximum events that arrived within any such time. */
+function mostWithin(ms: number, arrivedAt: readonly number[]): number {
+  return Math.max(...arrivedAt.map((from) => arrivedAt.filter((at) => at >= from && at < from + ms).length))
+}
+
+test('the throttle counts events that are sent again in the parts of a halved batch', async () => {
+  const arrivedAt: number[] = []
+  const bad = new Set(['m-7', 'm-23', 'm-24'])
+  const { run, sink } = await PipelineUnderTest.withSink(
+    ({ events }) => {
+      arrivedAt.push(...events.map(() => run.clock.now()))
+      return events.some(({ messageId }) => bad.has(messageId)) ? 400 : 200
+    },
+    { d1: { config: { batchSize: 20 }, delivery: { throttle: { limit: 45, windowSeconds: 20 } } } },
+  )
+  await using _ = run
+  await run.send(...tracks(60, (n) => `u-${n % 7}`))
+  expect(arrivedAt.length).toBe(45)
+  await run.advance(20 * SECOND - 1)
+  expect(arrivedAt.length).toBe(45)
+  await run.advance(5 * MINUTE)
+  expect(mostWithin(20 * SECOND, arrivedAt)).toBe(45)
+  expect((await run.deadLetters()).map(({ event }) => JSON.parse(event).messageId).sort()).toEqual([...bad].sort())
+  const accepted = sink.arrivals.filter(({ events }) => !events.some(({ messageId }) => bad.has(messageId)))
+  expect(accepted.flatMap(idsOf).length).toBe(57)
+  for (let user = 0; user < 7; user++) {
+    const events = accepted.flatMap((arrival) => arrival.events).filter(({ userId }) => userId === `u-${user}`)
+    expect(isOrdered(events.map(({ messageId }) => messageId))).toBe(true)
+  }
+})
+
+const throttledInHalves = {
+  config: { batchSize: 8 },
+  delivery: { concurrency: 1, throttle: { limit: 8, windowSeconds: 60 } },
+}
+
+test('a part that waits for the throttle goes by a configuration that changes meanwhile', async () => {
+  const { run, sink } = await PipelineUnderTest.withSink(400, { d1: throttledInHalves })
+  await using _ = run
+  await run.send(...tracks(8))
+  expect(sink.arrivals.map(({ events }) => events.length)).toEqual([8])
+  expect((await run.state()).throttled).toBe(8)
+  sink.answer = () => 200
+  await run.change('d1', { delivery: { ...throttledInHalves.delivery, throttle: null } })
+  expect(sink.arrivals.map(({ events }) => events.length)).toEqual([8, 8])
+  expect(await run.outcome('m-7')).toBe('delivered')
+})
+
+test('a part of a replay that waits for the throttle leaves the one call to live events', async () => {
+  const { run, sink } = await PipelineUnderTest.withSink(200, { d1: throttledInHalves })
+  await using _ = run
+  await run.send(...tracks(4))
+  await run.advance(2 * MINUTE)
+  sink.answer = ({ event }) => (event.messageId === 'live' ? 200 : 400)
+  const [from, to] = [START, START + HOUR].map((ms) => new Date(ms).toISOString())
+  await new RoutesUnderTest(run).replayLog({ sourceIds: ['s1'], destinationIds: ['d1'], from, to })
+  const before = sink.arrivals.length
+  expect(sink.arrivals.at(-1)!.events.length).toBeGreaterThan(1)
+  await run.send(track('live'))
+  expect(sink.arrivals.slice(before).map(idsOf)).toEqual([['live']])
+  await run.advance(60 * MINUTE)
+  expect((await run.deadLetters()).length).toBe(4)
+})
+
+test('a part that waits for the throttle is held while its destination is disabled', async () => {
+  const { run, sink } = await PipelineUnderTest.withSink(400, { d1: throttledInHalves })
+  await using _ = run
+  await run.send(...tracks(8))
+  await run.change('d1', { isEnabled: false })
+  await run.advance(2 * MINUTE)
+  expect(sink.arrivals.map(({ events }) => events.length)).toEqual([8])
+  sink.answer = () => 200
+  await run.change('d1', { isEnabled: true })
+  expect(sink.arrivals.map(({ events }) => events.length)).toEqual([8, 8])
+})
+
+test.each(['stop', 'crash'])('a part that waits for the throttle is sent after a %s', async (end) => {
+  const { run, sink } = await PipelineUnderTest.withSink(400, { d1: throttledInHalves })
+  await using _ = run
+  await run.send(...tracks(8))
+  sink.answer = () => 200
+  await (end === 'stop' ? run.restart() : run.crash())
+  await run.advance(2 * MINUTE)
+  expect(sink.arrivals.map(({ events }) => events.length)).toEqual([8, 8])
+  expect(await run.outcome('m-7')).toBe('delivered')
+})
+
+test('a part that waits for the throttle goes on when other events of its batch are dropped', async () => {
+  const { run, sink } = await PipelineUnderTest.withSink(400, { d1: throttledInHalves, sources: ['s1', 's2'] })
+  await using _ = run
+  await run.accept(tracks(4), { source: 's1' })
+  await run.accept(
+    tracks(4, () => '', 'n'),
+    { source: 's2' },
+  )
+  await run.settle()
+  const before = sink.messageIds.length
+  sink.answer = () => 200
+  run.connections.delete('s1-d1')
+  await run.configure()
+  await run.advance(10 * MINUTE)
+  expect(sink.messageIds.slice(before).every((id) => id.startsWith('n-'))).toBe(true)
+  for (let n = 0; n < 4; n++) expect(await run.outcome(`n-${n}`)).toBe('delivered')
 })
 
 test('a trace says how many events travelled together, also after a failure', async () => {
@@ -288,6 +394,35 @@ test('events of a batch that was refused because of others go again at once', as
   ])
   expect((await run.deadLetters()).map(({ event }) => JSON.parse(event).messageId)).toEqual(['m-1'])
   expect(await run.outcome('m-2')).toBe('delivered')
+})
+
+test('an answer that blames no event, though it refuses all because of others, halves the batch', async () => {
+  const webhook = (await DestinationRegistry.load()).find('WEBHOOK')!
+  const answer = ({ events }: Arrival): SinkAnswer => {
+    const isBad = events.some(({ event }) => event === 'bad')
+    const outcomes = events.map(() => (isBad ? 'resend' : 'delivered'))
+    return {
+      status: isBad ? 400 : 200,
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(outcomes),
+    }
+  }
+  const { run, sink } = await PipelineUnderTest.withSink(answer, {
+    modules: [itemised(webhook)],
+    d1: { type: 'ITEMISED', ...batchOf(10) },
+  })
+  await using _ = run
+  await run.send(
+    ...['good', 'bad', 'good', 'good'].map((event, n) => ({ ...track(`m-${n}`), event, userId: `u-${n}` })),
+  )
+  expect(sink.arrivals.map(idsOf)).toEqual([
+    ['m-0', 'm-1', 'm-2', 'm-3'],
+    ['m-0', 'm-1'],
+    ['m-0'],
+    ['m-1'],
+    ['m-2', 'm-3'],
+  ])
+  expect((await run.deadLetters()).map(({ event }) => JSON.parse(event).messageId)).toEqual(['m-1'])
 })
 
 test('what a vendor asks to send later waits alone; the others go again at once', async () => {

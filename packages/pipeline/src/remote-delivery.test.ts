@@ -99,6 +99,16 @@ test('Retry-After of an answer within a unit is heeded', async () => {
   expect(paths(sink)).toEqual(['/a', '/a'])
 })
 
+test('an answer that loses its body is none for the code, which may read it', async () => {
+  const { run, sink } = await started([['/a']], ({ n }) => (n === 1 ? { status: 200, isLost: true } : 200))
+  await using _ = run
+  await run.send(track('m'))
+  expect(await run.outcome('m')).toBe('retrying')
+  await run.advance(MINUTE)
+  expect(await run.outcome('m')).toBe('delivered')
+  expect(paths(sink)).toEqual(['/a', '/a'])
+})
+
 test('a request without an answer within the time that the code allows is retried', async () => {
   const { run, sink } = await started([['/a']], ({ n }) => (n === 1 ? 'hang' : 200))
   await using _ = run

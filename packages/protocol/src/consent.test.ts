@@ -61,6 +61,38 @@ test.each<[string, JsonObject | string | null, ConsentAnswer, ConsentAnswer]>([
     'granted',
   ],
   [
+    'denied ids that are no list deny all',
+    management({ allowedConsentIds: BOTH, deniedConsentIds: 'Analytics' }),
+    'denied',
+    'denied',
+  ],
+  [
+    'denied ids that are an object deny all',
+    management({ allowedConsentIds: BOTH, deniedConsentIds: { Analytics: true } }),
+    'denied',
+    'denied',
+  ],
+  ['denied ids that are null', management({ allowedConsentIds: BOTH, deniedConsentIds: null }), 'granted', 'granted'],
+  ['allowed ids that are no list', management({ allowedConsentIds: 'Advertising Analytics' }), 'denied', 'denied'],
+  [
+    'names of members that all objects have',
+    preferences({ constructor: true, toString: true, Advertising: {}, Analytics: [true] }),
+    'denied',
+    'denied',
+  ],
+  [
+    'preferences of another object',
+    JSON.parse('{"consent":{"__proto__":{"categoryPreferences":{"Advertising":true}}}}'),
+    'missing',
+    'missing',
+  ],
+  [
+    'both forms, one of which is unreadable',
+    { ...preferences({ Advertising: true, Analytics: true }), consentManagement: BOTH },
+    'granted',
+    'granted',
+  ],
+  [
     'both forms, one of which denies',
     { ...preferences({ Advertising: true, Analytics: true }), ...management({ allowedConsentIds: [] }) },
     'denied',
@@ -76,4 +108,18 @@ test.each<[string, JsonObject | string | null, ConsentAnswer, ConsentAnswer]>([
   const event = context === null ? {} : { context }
   expect(consentAnswer(event, ALL)).toBe(all)
   expect(consentAnswer(event, ANY)).toBe(any)
+})
+
+test('a category with the name of a member that all objects have is granted only by name', () => {
+  for (const name of ['constructor', 'toString', '__proto__', 'hasOwnProperty']) {
+    const asked = { categories: [name], require: 'any' } as const
+    expect(consentAnswer({ context: preferences({}) }, asked)).toBe('denied')
+    const own = JSON.parse(`{"context":{"consent":{"categoryPreferences":{"${name}":true}}}}`) as JsonObject
+    expect(consentAnswer(own, asked)).toBe('granted')
+  }
+})
+
+test('an id denied as a number is denied as the text that the destination names', () => {
+  const context = management({ allowedConsentIds: ['1'], deniedConsentIds: [1] })
+  expect(consentAnswer({ context }, { categories: ['1'], require: 'any' })).toBe('denied')
 })

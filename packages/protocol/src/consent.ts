@@ -32,10 +32,12 @@ function isPreferred(preferences: JsonObject): (category: string) => boolean {
   return (category) => ownMember(preferences, category) === true
 }
 
-/** An id that stands in both lists is denied. */
+/** An id that stands in both lists is denied. Denials that cannot be read deny everything. */
 function isAllowed(management: JsonObject): (category: string) => boolean {
-  const { allowedConsentIds, deniedConsentIds } = management
-  return (category) => lists(allowedConsentIds, category) && !lists(deniedConsentIds, category)
+  const { allowedConsentIds: allowed, deniedConsentIds: denied } = management
+  if (!Array.isArray(allowed) || !Array.isArray(denied ?? [])) return () => false
+  const isDenied = new Set(Array.isArray(denied) ? denied.map(String) : [])
+  return (category) => allowed.includes(category) && !isDenied.has(category)
 }
 
 /** The strategy of a named provider comes with the event; that of a provider of one's own is the destination's setting. */
@@ -51,10 +53,6 @@ function meets(
   isGranted: (category: string) => boolean,
 ): boolean {
   return require === 'all' ? categories.every(isGranted) : categories.some(isGranted)
-}
-
-function lists(list: JsonValue | undefined, category: string): boolean {
-  return Array.isArray(list) && list.includes(category)
 }
 
 function memberOf(value: JsonValue | undefined, name: string): JsonValue | undefined {

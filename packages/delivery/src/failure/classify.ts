@@ -1,6 +1,6 @@
 import type { AnswerClass } from '@millrace/protocol'
 import type { Classify } from '../lane/prepared.ts'
-import type { AnswerHeaders, OutboundResult } from '../outbound/outbound-request.ts'
+import { type AnswerHeaders, type OutboundResult, unlessLost } from '../outbound/outbound-request.ts'
 import type { Sign } from './outage.ts'
 
 /** Of an answer that a destination's `classify` looks into, so much is read. @see contracts/delivery.md §2 [D604] */
@@ -18,6 +18,14 @@ export function classOfStatus(status: number): AnswerClass {
 /** A call that came to an end of its own. */
 export type Ended = Exclude<OutboundResult, { kind: 'aborted' }>
 
+/**
+ * A result as its classification reads it. Where the body says what became of an event, an answer that lost it is no answer,
+ * unless its status asks for another attempt anyway.
+ */
+export function readable(result: Ended, readsBody: boolean): Ended {
+  return readsBody && classOfStatus(result.status) !== 'retry' ? unlessLost(result) : result
+}
+
 /** What a call tells of the destination; of an answer, the status that it stands for. */
 export type Meaning =
   | Exclude<Ended, { kind: 'answer' }>
@@ -33,7 +41,16 @@ export function meaningOf(
   if (kind === 'refused') return { answerClass: 'abort', meaning: result }
   const own = classify?.({ status, headers: flatHeaders(result.headers), body: parsedBody(result.text) })
   if (typeof own === 'number') return { answerClass: classOfStatus(own), meaning: { kind, status: own, durationMs } }
+  if (typeof own === 'object') {
+    const text = `[EAUTH] :: ${own.unauthorised} (answered ${status})`
+    return { answerClass: 'retry', meaning: { kind: 'unauthorised', status: 401, text, durationMs } }
+  }
   return { answerClass: own ?? classOfStatus(status), meaning: result }
+}
+
+/** The result that people are shown: that of the call, or what kept the event from being sent. */
+export function shownResult(result: Ended, meaning: Meaning): Ended {
+  return meaning.kind === 'unauthorised' ? meaning : result
 }
 
 export function abortReason(result: Ended): string {

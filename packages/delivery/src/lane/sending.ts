@@ -171,6 +171,8 @@ export class Sending {
         for (const event of events) onDelivered(event)
       },
       onRetry: (events, result, waitMs) => retries.after(events, result, waitMs),
+      throttleMs: (event, now) => this.#throttleMs(event, now),
+      onThrottled: (waitMs) => this.#throttled(waitMs),
       onUnsent: (events) => this.#putBackUnsent(events),
       onEnd: () => {
         // A batch that ends inside of `pump` had no call.

@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer'
+import type { Failure } from './failures.ts'
 import type { AnswerHeaders } from './outbound-request.ts'
 
 /** The beginning of an answer's body. @see contracts/delivery.md §2 */
@@ -34,12 +35,20 @@ export class Answer {
   readonly status: number
   readonly headers: AnswerHeaders
   readonly durationMs: number
+  readonly loss: Failure | undefined
   readonly #body: AnswerBody | undefined
 
-  constructor(status: number, headers: AnswerHeaders, body: AnswerBody | undefined, durationMs: number) {
+  constructor(
+    status: number,
+    headers: AnswerHeaders,
+    body: AnswerBody | undefined,
+    durationMs: number,
+    loss: Failure | undefined,
+  ) {
     this.status = status
     this.headers = headers
     this.durationMs = durationMs
+    this.loss = loss
     this.#body = body
   }
 

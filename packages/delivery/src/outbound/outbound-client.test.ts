@@ -6,7 +6,7 @@ import { gzipSync } from 'node:zlib'
 import { ManualClock } from '@millrace/std'
 import { afterEach, describe, expect, test } from 'vitest'
 import { BLOCKED_TEXT } from './failures.ts'
-import type { OutboundResult } from './outbound-request.ts'
+import { type OutboundResult, unlessLost } from './outbound-request.ts'
 import {
   closeAll,
   essence,
@@ -143,7 +143,10 @@ describe('an answer', () => {
         socket.end('HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ncontent-length: 9\r\n\r\nhalf'),
       )
     })
-    expect(await send(openClient(), origin)).toMatchObject({ kind: 'answer', status: 200, text: 'half' })
+    const result = await send(openClient(), origin)
+    expect(result).toMatchObject({ kind: 'answer', status: 200, text: 'half' })
+    const text = '[ECONNRESET] :: Connection reset by peer (in the body of an answer 200)'
+    expect(unlessLost(result)).toMatchObject({ kind: 'no_answer', status: 500, text, isTimeout: false })
   })
 
   test('may follow a provisional one', async () => {

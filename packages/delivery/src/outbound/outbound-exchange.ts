@@ -1,7 +1,7 @@
 import type { Clock, Deadline, Deadlines } from '@millrace/std'
 import type { Dispatcher } from 'undici'
 import { Answer, AnswerBody } from './answer-body.ts'
-import { BLOCKED_TEXT, describeFailure, EgressRefusedError, failure, TimedOutError } from './failures.ts'
+import { BLOCKED_TEXT, describeFailure, EgressRefusedError, type Failure, failure, TimedOutError } from './failures.ts'
 import type { OutboundConnections } from './outbound-connections.ts'
 import type { AnswerHeaders, OutboundCall, OutboundRequest, OutboundResult } from './outbound-request.ts'
 import { headersFor, redirectLocation } from './redirects.ts'
@@ -139,11 +139,11 @@ export class OutboundExchange implements OutboundCall, Dispatcher.DispatchHandle
     }
   }
 
-  /** The answer has ended, or as much of it as is wanted is there. */
-  #settle(): void {
+  /** The answer has ended, or as much of it as is wanted is there. @param loss why the rest of its body is lost. */
+  #settle(loss?: Failure): void {
     const location = this.#location
     if (location === undefined) {
-      this.#finish(new Answer(this.#status, this.#headers, this.#body, this.#durationMs()))
+      this.#finish(new Answer(this.#status, this.#headers, this.#body, this.#durationMs(), loss))
       return
     }
     this.#redirects++
@@ -160,8 +160,8 @@ export class OutboundExchange implements OutboundCall, Dispatcher.DispatchHandle
     if (this.#deps.isClosed) {
       this.#finish({ kind: 'aborted' })
     } else if (this.#status !== 0) {
-      // The status came and says what became of the event; only the rest of the body is lost.
-      this.#settle()
+      // The status came; whether it says what became of the event, or the lost body would, the caller knows.
+      this.#settle(describeFailure(error))
     } else if (error instanceof EgressRefusedError) {
       const { refusal } = error
       this.#finish({ kind: 'refused', status: 403, text: BLOCKED_TEXT, refusal, durationMs: this.#durationMs() })

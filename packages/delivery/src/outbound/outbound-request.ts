@@ -1,5 +1,6 @@
 import type { OutboundCredentials } from './credentials/outbound-credentials.ts'
 import type { EgressRefusal } from './egress-rules.ts'
+import type { Failure } from './failures.ts'
 
 export interface OutboundRequest {
   readonly method: string
@@ -35,6 +36,8 @@ export type OutboundResult =
       readonly isCut: boolean
       /** As much of the body as is kept, as it came. */
       readonly bytes: Buffer
+      /** Why the rest of the body did not arrive. Who reads the body asks `unlessLost`. */
+      readonly loss?: Failure | undefined
       readonly durationMs: number
     }
   /** Worth another attempt; status and text are ours. @see contracts/test-api.md §6 */
@@ -53,7 +56,7 @@ export type OutboundResult =
       readonly refusal: OutboundRefusal
       readonly durationMs: number
     }
-  /** Not sent: the token endpoint gives us no access token until somebody acts. Status and text are ours. */
+  /** No event can be sent until somebody acts, for example because the token endpoint refuses us. Status and text are ours. */
   | {
       readonly kind: 'unauthorised'
       readonly status: 401
@@ -71,4 +74,11 @@ export type OutboundRefusal = EgressRefusal | { readonly reason: 'malformed URL'
 export interface OutboundCall {
   /** Ends the call with `aborted`, at once; does nothing once it has ended. */
   abort(): void
+}
+
+/** The result for someone who reads the body: an answer that lost a part of it is no answer. */
+export function unlessLost<R extends OutboundResult>(result: R): R | Extract<OutboundResult, { kind: 'no_answer' }> {
+  if (result.kind !== 'answer' || result.loss === undefined) return result
+  const { loss, status, durationMs } = result
+  return { kind: 'no_answer', ...loss, text: `${loss.text} (in the body of an answer ${status})`, durationMs }
 }

@@ -284,6 +284,16 @@ describe('where it is allowed', () => {
     expect(await worth(`await fetchV2("${origin}")`)).toEqual({ message: '[ECONNRESET] :: Connection reset by peer' })
     expect(await worth(`await fetch("${origin}")`)).toBe('ERROR')
   })
+
+  test('an answer that loses its body is a failure', async () => {
+    const { origin } = await startServer((_, response) => {
+      response.writeHead(200, { 'content-length': 9 })
+      response.write('half', () => response.socket!.destroySoon())
+    })
+    expect(await open({ allow })(`await fetchV2("${origin}")`)).toEqual({
+      message: '[ECONNRESET] :: Connection reset by peer (in the body of an answer 200)',
+    })
+  })
 })
 
 function compressed(text: string, coding = ''): Buffer {

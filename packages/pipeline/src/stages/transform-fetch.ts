@@ -1,4 +1,4 @@
-import type { OutboundClient } from '@millrace/delivery'
+import { type OutboundClient, unlessLost } from '@millrace/delivery'
 import type { Clock } from '@millrace/std'
 import type { TransformAnswer, TransformFetch, TransformRequest } from '@millrace/transformations'
 import { FETCH_TIMEOUT_MS, MAX_FETCH_ANSWER_BYTES } from '@millrace/transformations/limits'
@@ -54,7 +54,8 @@ type Result = Parameters<Parameters<OutboundClient['send']>[1]>[0]
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
-async function answerOf({ url }: TransformRequest, result: Result): Promise<TransformAnswer> {
+async function answerOf({ url }: TransformRequest, ended: Result): Promise<TransformAnswer> {
+  const result = unlessLost(ended)
   switch (result.kind) {
     case 'answer': {
       const headers = plainHeaders(result.headers)

@@ -1,7 +1,7 @@
 import { type DestinationModule, DestinationRegistry } from '@millrace/destinations'
 import type { JsonObject } from '@millrace/protocol'
 import { expect, test } from 'vitest'
-import { HOUR, PipelineUnderTest, START } from '../testing/pipeline-under-test.ts'
+import { HOUR, MINUTE, PipelineUnderTest, START } from '../testing/pipeline-under-test.ts'
 import { Sink, type SinkAnswer } from '../testing/sink.ts'
 import { track } from '../testing/test-events.ts'
 
@@ -30,11 +30,14 @@ const CONFIGS: Record<string, JsonObject> = {
     oauthClientSecret: 'x7Hq2exampleSecret',
     externalIdField: 'Millrace_Id__c',
   },
+  LINKEDIN_CAPI: { accessToken: 'x7Hq2exampleOnlyToken', conversions: [{ eventName: '*', conversionId: '104012' }] },
+  INTERCOM: { accessToken: 'x7Hq2exampleOnlyToken' },
 }
 const EVENTS: Record<string, object> = {
   track: track('m', 'u-4711', { anonymousId: 'a-9' }),
   sale: { ...track('m', 'u-4711'), properties: { revenue: 39.9 } },
   identify: { type: 'identify', messageId: 'm', userId: 'u-4711', traits: { plan: 'gold' } },
+  'contact track': { ...track('m', 'u-4711'), context: { traits: { email: 'ada@mail.example' } } },
   contact: { type: 'identify', messageId: 'm', userId: 'u-4711', traits: { email: 'ada@mail.example' } },
 }
 
@@ -53,10 +56,15 @@ const withError = 'dead_lettered: answered 200 with an error'
 test.each<[type: string, event: string, answer: SinkAnswer, outcome: string]>([
   ['AMPLITUDE', 'track', json(200, { code: 200, events_ingested: 1, payload_size_bytes: 50 }), 'delivered'],
   ['AMPLITUDE', 'track', json(200, { code: 400, error: 'Request missing required field' }), withError],
-  ['AMPLITUDE', 'track', json(200, { error: 'invalid_api_key' }), withError],
+  ['AMPLITUDE', 'track', json(200, { error: 'Request missing required field' }), withError],
   ['AMPLITUDE', 'track', json(200, { code: 429, error: 'Too many requests for some devices and users' }), 'retrying'],
   ['AMPLITUDE', 'track', json(200, { code: 503 }), 'retrying'],
-  ['AMPLITUDE', 'track', json(400, { code: 400, error: 'Invalid API key' }), 'dead_lettered: answered 400'],
+  [
+    'AMPLITUDE',
+    'track',
+    json(400, { code: 400, error: 'Request missing required field' }),
+    'dead_lettered: answered 400',
+  ],
   ['AMPLITUDE', 'track', json(413, { code: 413, error: 'Payload too large' }), 'dead_lettered: answered 413'],
   ['AMPLITUDE', 'track', json(429, { code: 429, eps_threshold: 30 }), 'retrying'],
   ['AMPLITUDE', 'track', text(502, 'bad gateway'), 'retrying'],
@@ -130,6 +138,10 @@ const slackError = (error: string) => json(200, { ok: false, error })
 test.each<[type: string, answer: SinkAnswer]>([
   ['FACEBOOK_CAPI', facebookError(190)],
   ['FACEBOOK_CAPI', facebookError(102)],
+  ['FACEBOOK_CAPI', facebookError(10)],
+  ['FACEBOOK_CAPI', facebookError(200)],
+  ['AMPLITUDE', json(400, { code: 400, error: 'Invalid API key: x7Hq2exampleApiKeyOnly' })],
+  ['SLACK', slackError('missing_scope')],
   ['SLACK', slackError('token_expired')],
   ['SLACK', slackError('invalid_auth')],
 ])('%s answered %j: the token is refused, and the events wait for another one as after 401', async (type, answer) => {
@@ -140,6 +152,77 @@ test.each<[type: string, answer: SinkAnswer]>([
   await run.advance(6 * HOUR)
   expect(await run.deadLetters()).toEqual([])
 })
+
+const lost = (status: number) => ({ status, body: '{"', isLost: true })
+
+test.each([
+  ...['AMPLITUDE', 'MIXPANEL', 'SLACK', 'BRAZE', 'KLAVIYO', 'CUSTOMERIO', 'FACEBOOK_CAPI', 'GA4'].map(
+    (type) => [type, 'track'] as const,
+  ),
+  ['HUBSPOT', 'contact'] as const,
+  ['SALESFORCE', 'identify'] as const,
+])('%s, %s: an answer that loses its body tells nothing, and the event is sent again', async (type, event) => {
+  const answers = [lost(200), lost(400), json(200, type === 'SALESFORCE' ? [{ success: true, errors: [] }] : {})]
+  await using run = await runAgainst(type, ({ n }) => answers[Math.min(n, answers.length) - 1]!)
+  await run.send(EVENTS[event]!)
+  expect(await run.outcome('m')).toBe('retrying')
+  await run.advance(5 * MINUTE)
+  expect(await run.outcome('m')).toBe('delivered')
+  const { attempts } = (await run.trace('m'))['d1']!.requests[0]!
+  const reset = '[ECONNRESET] :: Connection reset by peer'
+  expect(attempts.map(({ text }) => text)).toEqual([
+    `${reset} (in the body of an answer 200)`,
+    `${reset} (in the body of an answer 400)`,
+    expect.anything(),
+  ])
+})
+
+test.each([401, 403, 429, 503])(
+  'an answer %i that loses its body counts by its status, with its Retry-After',
+  async (status) => {
+    const answer = { ...lost(status), headers: { 'retry-after': '1800' } }
+    await using run = await runAgainst('AMPLITUDE', ({ n }) => (n === 1 ? answer : json(200, { code: 200 })))
+    await run.send(EVENTS['track']!)
+    await run.advance(29 * MINUTE)
+    expect(await run.outcome('m')).toBe('retrying')
+    await run.advance(MINUTE)
+    expect(await run.outcome('m')).toBe('delivered')
+    expect((await run.trace('m'))['d1']!.requests[0]!.attempts[0]).toMatchObject({ status, class: 'retry' })
+  },
+)
+
+test.each([200, 400])('where only the status counts, an answer %i that loses its body is an answer', async (status) => {
+  await using run = await runAgainst('WEBHOOK', lost(status))
+  await run.send(EVENTS['track']!)
+  expect(await run.outcome('m')).toBe(status === 200 ? 'delivered' : 'dead_lettered: answered 400')
+})
+
+test.each<[type: string, event: string, service: string, answer: SinkAnswer]>([
+  ['LINKEDIN_CAPI', 'contact track', 'LinkedIn', text(426, 'Version Header is Deprecated')],
+  ['FACEBOOK_CAPI', 'track', 'Facebook', facebookError(2635)],
+  ['SALESFORCE', 'identify', 'Salesforce', { status: 410 }],
+  ['KLAVIYO', 'track', 'Klaviyo', { status: 410 }],
+  ['INTERCOM', 'track', 'Intercom', json(400, { type: 'error.list', errors: [{ code: 'intercom_version_invalid' }] })],
+])(
+  '%s, %s: when %s has ended the version of its API, the events wait for another one, and the state says so',
+  async (type, event, service, answer) => {
+    await using run = await runAgainst(type, answer)
+    await run.send(
+      ...Array.from({ length: 5 }, (_, n) => ({ ...EVENTS[event]!, messageId: `m-${n}`, userId: `u-${n}` })),
+    )
+    const reason = `${service} has ended this version of its API: set apiVersion to a current one, or update Millrace`
+    expect(await run.state()).toMatchObject({
+      state: 'unauthorised',
+      statusText: expect.stringContaining(reason),
+      waiting: { sentence: expect.stringContaining(reason) },
+    })
+    await run.advance(100 * HOUR)
+    expect(await run.deadLetters()).toEqual([])
+    const { attempts } = (await run.trace('m-0'))['d1']!.requests[0]!
+    const answered = (answer as { status: number }).status
+    expect(attempts[0]).toMatchObject({ class: 'retry', text: expect.stringContaining(`(answered ${answered})`) })
+  },
+)
 
 test.each<[type: string, answer: SinkAnswer]>([
   ['FACEBOOK_CAPI', facebookError(80_004)],

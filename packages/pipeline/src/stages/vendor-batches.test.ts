@@ -1,9 +1,9 @@
 import { type DestinationModule, DestinationRegistry } from '@millrace/destinations'
 import type { JsonObject } from '@millrace/protocol'
 import { expect, test } from 'vitest'
-import { PipelineUnderTest, START } from '../testing/pipeline-under-test.ts'
+import { MINUTE, PipelineUnderTest, START } from '../testing/pipeline-under-test.ts'
 import { type Arrival, Sink, type SinkAnswer } from '../testing/sink.ts'
-import { track } from '../testing/test-events.ts'
+import { track, tracks } from '../testing/test-events.ts'
 
 /*
  * Batches of each type against a sink that judges them as its service does: it takes some and names the others, or takes the
@@ -194,6 +194,37 @@ test.each(Object.entries(VENDORS))(
   },
 )
 
+test('Salesforce: a batch whose answer is too large to be read is halved until its parts can be', async () => {
+  const vendor = VENDORS['SALESFORCE']!
+  const failed = {
+    success: false,
+    errors: [{ statusCode: 'CANNOT_INSERT_UPDATE_ACTIVATE_ENTITY', message: 'x'.repeat(400_000) }],
+  }
+  const sizes: number[] = []
+  const sink = await Sink.start(({ event }: Arrival) => {
+    const records = listAt(event, 'records')
+    sizes.push(records.length)
+    return json(
+      200,
+      records.map((record) => (JSON.stringify(record).includes('u-3') ? { success: true, errors: [] } : failed)),
+    )
+  })
+  await using run = await PipelineUnderTest.start({
+    modules: [atSink(registry.find('SALESFORCE')!, sink)],
+    destinations: { d1: { type: 'SALESFORCE', config: vendor.config } },
+  })
+  run.own(sink)
+  await run.send(...Array.from({ length: 4 }, (_, n) => ({ type: 'identify', messageId: `m-${n}`, userId: `u-${n}` })))
+  await run.settle()
+  expect(sizes).toEqual([4, 2, 2])
+  expect((await run.deadLetters()).map(({ event }) => JSON.parse(event).messageId).sort()).toEqual([
+    'm-0',
+    'm-1',
+    'm-2',
+  ])
+  expect(await run.outcome('m-3')).toBe('delivered')
+})
+
 test('Amplitude throttles a user of a batch: only the event of that user waits', async () => {
   const took: string[] = []
   const sink = await Sink.start(({ event }: Arrival) => {
@@ -217,6 +248,29 @@ test('Amplitude throttles a user of a batch: only the event of that user waits',
   expect(await run.outcome('m-bad@')).toBe('retrying')
   expect(took.length).toBe(3)
 })
+
+test.each(['MIXPANEL', 'KLAVIYO', 'AMPLITUDE'])(
+  '%s: a batch whose answer loses its body waits as a whole: which events were taken is not known',
+  async (type) => {
+    const vendor = VENDORS[type]!
+    const sizes: number[] = []
+    let lost = 0
+    const sink = await Sink.start(({ event, events }: Arrival) => {
+      sizes.push(vendor.records(event, events).length)
+      return lost++ < 2 ? { status: lost === 1 ? 200 : 400, body: '{"', isLost: true } : json(vendor.taken, {})
+    })
+    await using run = await PipelineUnderTest.start({
+      modules: [atSink(registry.find(type)!, sink)],
+      destinations: { d1: { type, config: vendor.config } },
+    })
+    run.own(sink)
+    await run.send(...tracks(4, (n) => `u-${n}`))
+    expect((await run.state()).retrying).toBe(4)
+    await run.advance(5 * MINUTE)
+    expect(sizes).toEqual([4, 4, 4])
+    for (let n = 0; n < 4; n++) expect(await run.outcome(`m-${n}`)).toBe('delivered')
+  },
+)
 
 /** The type, with its service on this machine, which asks for no access token. */
 function atSink({ tokenGrant: _, ...module }: DestinationModule, sink: Sink): DestinationModule {

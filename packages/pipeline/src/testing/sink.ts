@@ -6,7 +6,13 @@ import type { StoredEvent } from '@millrace/protocol'
 /** What a destination does with a request: a status, a whole answer, no answer, or an end of the connection. */
 export type SinkAnswer =
   | number
-  | { status: number; headers?: Record<string, string>; body?: string | Buffer }
+  | {
+      status: number
+      headers?: Record<string, string>
+      body?: string | Buffer
+      /** The connection ends within the body, after what is given of it. */
+      isLost?: boolean
+    }
   | 'hang'
   | 'reset'
 
@@ -108,6 +114,9 @@ function eventsOf(body: string): StoredEvent[] {
 
 function write(response: ServerResponse, answer: SinkAnswer): void {
   if (typeof answer === 'string') return
-  const { status, headers = {}, body = '' } = typeof answer === 'number' ? { status: answer } : answer
-  response.writeHead(status, headers).end(body)
+  const { status, headers = {}, body = '', isLost } = typeof answer === 'number' ? { status: answer } : answer
+  if (isLost === true) {
+    response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) + 1 })
+    response.write(body, () => response.socket?.destroySoon())
+  } else response.writeHead(status, headers).end(body)
 }

@@ -96,6 +96,15 @@ test.each(FAULTS)('%j is refused at %s', (written, path, message) => {
   expect(fault).toMatchObject({ path, message })
 })
 
+test.each([
+  ['"greater","value":1e999', '/list/0/conditions/0/value', 'must be a number'],
+  ['"equals","value":-1e999', '/list/0/conditions/0/value', 'must be a text, a number, true or false'],
+  ['"in","value":[1,1e999]', '/list/0/conditions/0/value/1', 'must be a text, a number, true or false'],
+])('a number that JSON cannot store is refused: %s', (written, path, message) => {
+  const text = `{"list":[{"action":"deny","conditions":[{"path":"properties.value","operator":${written}}]}]}`
+  expect(() => readRules(JSON.parse(text))).toThrow(expect.objectContaining({ path, message }))
+})
+
 test('rules that let everything through are none', () => {
   expect(readRules(null)).toBe(undefined)
   expect(readRules({})).toBe(undefined)

@@ -98,7 +98,7 @@ function readCondition(written: JsonValue, at: string): RuleCondition {
     case 'at_least':
     case 'less':
     case 'at_most':
-      if (typeof value !== 'number') throw new RuleFaultError(valueAt, 'must be a number')
+      if (!isNumber(value)) throw new RuleFaultError(valueAt, 'must be a number')
       return { path, operator, value }
     case 'matches':
     case 'not_matches':
@@ -118,10 +118,15 @@ function readPath(written: JsonValue | undefined, path: string): string {
 }
 
 function scalarOf(written: JsonValue | undefined, path: string): RuleValue {
-  if (typeof written === 'number' || typeof written === 'boolean') return written
+  if (isNumber(written) || typeof written === 'boolean') return written
   if (written === undefined || written === '') throw new RuleFaultError(path, 'is required')
   if (typeof written !== 'string') throw new RuleFaultError(path, 'must be a text, a number, true or false')
   return textOf(written, path)
+}
+
+/** JSON reads 1e999 as infinite, and stores that as null, which compares otherwise. */
+function isNumber(value: JsonValue | undefined): value is number {
+  return typeof value === 'number' && Number.isFinite(value)
 }
 
 function patternOf(written: JsonValue | undefined, path: string): string {

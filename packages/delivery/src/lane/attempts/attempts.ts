@@ -1,5 +1,5 @@
 import { type AnswerClass, formatTime } from '@millrace/protocol'
-import { abortReason, type Ended, type Meaning, meaningOf } from '../../failure/classify.ts'
+import { abortReason, type Ended, type Meaning, meaningOf, readable, shownResult } from '../../failure/classify.ts'
 import { type ClockReading, giveUpAfterAttempt } from '../../failure/give-up.ts'
 import { retryAfterMs, retryWaitMs } from '../../failure/retry-schedule.ts'
 import type { Trouble } from '../../failure/trouble.ts'
@@ -128,10 +128,14 @@ export class DeliveryAttempts {
       return
     }
     const startedAt = this.#deps.options.clock.now()
-    this.#deps.calls.send(event, request, (result) => {
+    this.#deps.calls.send(event, request, (ended) => {
       try {
-        if (result.kind === 'aborted') this.#aborted(event)
-        else this.#judge(event, ready, { number, request, result, startedAt, events: 1 })
+        if (ended.kind === 'aborted') {
+          this.#aborted(event)
+          return
+        }
+        const result = readable(ended, ready.classify !== undefined)
+        this.#judge(event, ready, { number, request, result, startedAt, events: 1 })
       } catch (error) {
         this.fail(event, error as Error)
       }
@@ -146,8 +150,9 @@ export class DeliveryAttempts {
       this.#deps.onSettled(event)
       return
     }
-    this.#note(event, ready, call, answerClass, wasProbe)
-    const { result, number } = call
+    const result = shownResult(call.result, meaning)
+    this.#note(event, ready, { ...call, result }, answerClass, wasProbe)
+    const { number } = call
     if (answerClass === 'delivered') {
       if (this.#deps.isStopped() && number + 1 < ready.requests.length) {
         this.#deps.recorder.waits(event, null)

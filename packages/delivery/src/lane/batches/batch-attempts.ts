@@ -1,6 +1,14 @@
 import type { BatchOutcome } from '@millrace/protocol'
 import type { Clock } from '@millrace/std'
-import { abortReason, type Ended, flatHeaders, type Meaning, parsedBody } from '../../failure/classify.ts'
+import {
+  abortReason,
+  type Ended,
+  flatHeaders,
+  type Meaning,
+  parsedBody,
+  readable,
+  shownResult,
+} from '../../failure/classify.ts'
 import type { Stage } from '../../store/outcomes/flush.ts'
 import type { DeliveryAttempts, EndedCall } from '../attempts/attempts.ts'
 import type { CallsInFlight } from '../calls-in-flight.ts'
@@ -17,6 +25,9 @@ export interface BatchAttemptsDeps {
   readonly onDelivered: (events: readonly LaneEvent[]) => void
   /** They are to be sent again after a wait, together. */
   readonly onRetry: (events: readonly LaneEvent[], result: Ended, waitMs: number) => void
+  /** How long an event has to wait for the throttle; 0 if it took its place. */
+  readonly throttleMs: (event: LaneEvent, now: number) => number
+  readonly onThrottled: (waitMs: number) => void
   /** They were not sent, or their call was aborted. */
   readonly onUnsent: (events: readonly LaneEvent[]) => void
   /** The batch has ended: the lane may start another call. */
@@ -31,6 +42,8 @@ const MAX_REQUESTS = 64
 interface Group {
   readonly events: readonly LaneEvent[]
   readonly parts: readonly ReadyRequests[]
+  /** Whether its events have their places of the throttle, for one request. */
+  readonly hasPlaces: boolean
 }
 
 /** What an answer says about each event; undefined: it says the same about all of them. */
@@ -57,29 +70,68 @@ interface Run {
  */
 export class BatchAttempts {
   readonly #deps: BatchAttemptsDeps
+  /** Batches whose next part waits for the throttle. They have no call meanwhile. */
+  readonly #throttled: Run[] = []
   #interruptions = 0
 
   constructor(deps: BatchAttemptsDeps) {
     this.#deps = deps
   }
 
-  /** Never throws: what fails ends the events at fault alone. */
+  /** Sends a batch whose events have their places of the throttle. Never throws: what fails ends the events at fault alone. */
   start({ joiner, events, parts }: Batch): void {
-    this.#sendNext({ joiner, pending: [{ events, parts }], requests: 0, interruptions: this.#interruptions })
+    const pending = [{ events, parts, hasPlaces: true }]
+    this.#sendNext({ joiner, pending, requests: 0, interruptions: this.#interruptions })
+  }
+
+  /** Goes on with the batches that waited for the throttle. @param reserve takes the right to a call for an event. */
+  goOn(reserve: (event: LaneEvent) => boolean): void {
+    for (const run of this.#throttled.splice(0)) {
+      const next = run.pending.flatMap(({ events }) => events).find(isSending)
+      if (next === undefined) continue
+      if (reserve(next)) this.#sendPart(run)
+      else this.#throttled.push(run)
+    }
   }
 
   /** Batches end with the request that is in flight; what is left of them is not sent. */
   interrupt(): void {
     this.#interruptions++
+    for (const run of this.#throttled.splice(0)) this.#stopRun(run, [])
   }
 
   #sendNext(run: Run): void {
+    if (!this.#sendPart(run)) this.#deps.onEnd()
+  }
+
+  /** @returns whether a call was started. If none was, the batch has ended or waits for the throttle. */
+  #sendPart(run: Run): boolean {
     if (run.interruptions !== this.#interruptions) this.#stopRun(run, [])
     for (let group = run.pending.shift(); group !== undefined; group = run.pending.shift()) {
       const left = unfinished(group)
-      if (left.events.length > 0 && this.#send(run, left)) return
+      const allowed = left.hasPlaces ? left.events.length : this.#allowedOf(left)
+      if (allowed < left.events.length) run.pending.unshift(slice(left, allowed))
+      if (allowed > 0) {
+        if (this.#send(run, { ...slice(left, 0, allowed), hasPlaces: true })) return true
+      } else if (left.events.length > 0) {
+        this.#throttled.push(run)
+        return false
+      }
     }
-    this.#deps.onEnd()
+    return false
+  }
+
+  /** How many events of a part the throttle lets go now. */
+  #allowedOf({ events }: Group): number {
+    const { clock, throttleMs, onThrottled } = this.#deps
+    const now = clock.monotonic()
+    for (const [at, event] of events.entries()) {
+      const waitMs = throttleMs(event, now)
+      if (waitMs === 0) continue
+      onThrottled(waitMs)
+      return at
+    }
+    return events.length
   }
 
   /** @returns whether a call was started. */
@@ -97,10 +149,14 @@ export class BatchAttempts {
     const request = ready.requests[0]!
     const startedAt = clock.now()
     run.requests++
-    calls.sendBatch(events, request, (result) => {
+    const readsBody = ready.classify !== undefined || run.joiner.outcomes !== undefined
+    calls.sendBatch(events, request, (ended) => {
       try {
-        if (result.kind === 'aborted') this.#stopRun(run, events)
-        else this.#judge(run, group, ready, { number: 0, request, result, startedAt, events: events.length })
+        if (ended.kind === 'aborted') this.#stopRun(run, events)
+        else {
+          const result = readable(ended, readsBody)
+          this.#judge(run, group, ready, { number: 0, request, result, startedAt, events: events.length })
+        }
       } catch (error) {
         for (const event of events) if (event.state === 'sending') attempts.fail(event, error as Error)
       }
@@ -118,12 +174,14 @@ export class BatchAttempts {
       ready.classify,
       group.events[0]!.replayed !== undefined,
     )
-    const isSplit = each === undefined && whole === 'abort' && group.events.length > 1 && mayBeAboutOne(result)
+    const isUnclear = whole === 'abort' ? mayBeAboutOne(result) : whole === 'delivered' && isUnread(result, run.joiner)
+    const isSplit = each === undefined && isUnclear && group.events.length > 1
     if (isSplit && this.#mayAdd(run, 2)) {
-      run.pending.unshift(...halves(group))
+      run.pending.unshift(...halves({ ...group, hasPlaces: false }))
       return
     }
-    this.#settle(run, group, ready, call, { each, all: isSplit ? 'retry' : whole, meaning })
+    const shown = { ...call, result: shownResult(result, meaning) }
+    this.#settle(run, group, ready, shown, { each, all: isSplit ? 'retry' : whole, meaning })
   }
 
   #settle(run: Run, group: Group, ready: ReadyRequests, call: EndedCall, { each, all, meaning }: Outcomes): void {
@@ -131,7 +189,7 @@ export class BatchAttempts {
     const delivered: LaneEvent[] = []
     const failed: { event: LaneEvent; meaning: Meaning }[] = []
     const refused: { event: LaneEvent; stage: Stage; reason: string }[] = []
-    const again: { events: LaneEvent[]; parts: ReadyRequests[] } = { events: [], parts: [] }
+    const again = { events: [] as LaneEvent[], parts: [] as ReadyRequests[], hasPlaces: false }
     for (const [at, event] of group.events.entries()) {
       // It may have been dropped meanwhile.
       if (event.state === 'done') continue
@@ -173,7 +231,7 @@ export class BatchAttempts {
 
   #stopRun(run: Run, events: readonly LaneEvent[]): void {
     const unsent = [...events, ...run.pending.splice(0).flatMap((group) => group.events)]
-    this.#deps.onUnsent(unsent.filter(({ state }) => state === 'sending'))
+    this.#deps.onUnsent(unsent.filter(isSending))
   }
 
   #mayAdd(run: Run, requests: number): boolean {
@@ -181,22 +239,33 @@ export class BatchAttempts {
   }
 }
 
-function unfinished({ events, parts }: Group): Group {
-  if (events.every(({ state }) => state === 'sending')) return { events, parts }
-  const isLeft = (at: number) => events[at]!.state === 'sending'
-  return { events: events.filter((_, at) => isLeft(at)), parts: parts.filter((_, at) => isLeft(at)) }
+/** An event that was dropped meanwhile is not. */
+function isSending({ state }: LaneEvent): boolean {
+  return state === 'sending'
 }
 
-function halves({ events, parts }: Group): Group[] {
-  const middle = Math.ceil(events.length / 2)
-  return [
-    { events: events.slice(0, middle), parts: parts.slice(0, middle) },
-    { events: events.slice(middle), parts: parts.slice(middle) },
-  ]
+function unfinished(group: Group): Group {
+  const { events, parts } = group
+  if (events.every(isSending)) return group
+  return { ...group, events: events.filter(isSending), parts: parts.filter((_, at) => isSending(events[at]!)) }
+}
+
+function halves(group: Group): Group[] {
+  const middle = Math.ceil(group.events.length / 2)
+  return [slice(group, 0, middle), slice(group, middle)]
+}
+
+function slice({ events, parts, hasPlaces }: Group, from: number, to?: number): Group {
+  return { events: events.slice(from, to), parts: parts.slice(from, to), hasPlaces }
 }
 
 function mayBeAboutOne({ kind, status }: Ended): boolean {
   return kind === 'answer' && (MAY_BE_ABOUT_ONE.has(status) || (status >= 200 && status < 300))
+}
+
+/** Whether an answer that names outcomes is too large to be read. Smaller batches have smaller answers. */
+function isUnread(result: Ended, { outcomes }: Joiner): boolean {
+  return outcomes !== undefined && result.kind === 'answer' && result.isCut
 }
 
 function outcomesOf(
@@ -207,5 +276,7 @@ function outcomesOf(
   if (result.kind !== 'answer' || joiner.outcomes === undefined) return undefined
   const { status, headers, text } = result
   const outcomes = joiner.outcomes({ status, headers: flatHeaders(headers), body: parsedBody(text) }, parts)
-  return outcomes?.length === parts.length ? outcomes : undefined
+  // Without an event to blame, to send the same batch again would not end.
+  const blamesNone = outcomes?.every((outcome) => outcome === 'resend')
+  return outcomes?.length === parts.length && !blamesNone ? outcomes : undefined
 }

@@ -69,8 +69,9 @@ export class Batching {
 
   /** Takes what is ready, and starts what is due. */
   pump(now: number): void {
-    const wasIdle = this.#deps.calls.count === 0
     this.#isRefused = false
+    this.#deps.batches.goOn((event) => this.#reserve(event, now))
+    const wasIdle = this.#deps.calls.count === 0
     this.#startDue(now)
     while (!this.#isCrowded && (this.#takeNext(now) || this.#takeFollower(now))) {
       if (this.#lastJoined?.isFull || this.#isCrowded || this.#deps.memory.isUsedUp) this.#startDue(now)
@@ -98,10 +99,10 @@ export class Batching {
 
   /** Puts the events of all batches that fill, and what is left of halved ones, back into the queue, in their order. */
   disband(): void {
-    this.#deps.batches.interrupt()
     const batches = [...this.#filling.values()]
     for (const batch of batches) this.#ended(batch)
     for (const batch of batches.reverse()) this.#putBack(batch.events)
+    this.#deps.batches.interrupt()
   }
 
   /** Removes an event that is dropped from the batch that it joined. */

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonValue } from '@millrace/protocol'
-import type { OutboundResult } from '../outbound-request.ts'
+import { type OutboundResult, unlessLost } from '../outbound-request.ts'
 
 type Ended = Exclude<OutboundResult, { kind: 'aborted' }>
 
@@ -20,7 +20,8 @@ const MAX_DESCRIPTION_LENGTH = 200
  *
  * @see contracts/delivery.md §2a [D648]
  */
-export function tokenAnswer(result: Ended): TokenAnswer {
+export function tokenAnswer(ended: Ended): TokenAnswer {
+  const result = unlessLost(ended)
   if (result.kind === 'no_answer') return { failure: { ...result, text: ofTheTokenEndpoint(result.text) } }
   if (result.kind !== 'answer') return { failure: { ...result, text: `${result.text} (token endpoint)` } }
   const { status, durationMs } = result

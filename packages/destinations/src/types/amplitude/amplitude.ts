@@ -1,4 +1,4 @@
-import { type AnswerClass, isJsonObject, type JsonObject, type StoredEvent } from '@millrace/protocol'
+import { isJsonObject, type JsonObject, type Judgement, type StoredEvent } from '@millrace/protocol'
 import type { DestinationModule, TransformContext } from '../../definition.ts'
 import { groupId, groupTraits, previousId, userId } from '../../event/event-facts.ts'
 import { type RequestObject, requestObject } from '../../requests/request-object.ts'
@@ -32,10 +32,12 @@ function accepts(messageType: string, { mapAlias }: JsonObject): boolean {
   return messageType !== 'alias' || mapAlias === true
 }
 
-/** The body has a status of its own, which goes first. */
-function classify({ status, body }: { status: number; body: unknown }): AnswerClass | undefined {
-  if (status < 200 || status > 299 || !isJsonObject(body)) return undefined
+/** The body has a status of its own, which goes first. A refused key is answered 400, as an invalid event is. */
+function classify({ status, body }: { status: number; body: unknown }): Judgement | undefined {
+  if (!isJsonObject(body)) return undefined
   const { code, error } = body
+  if (status < 500 && String(error).startsWith('Invalid API key')) return 401
+  if (status < 200 || status > 299) return undefined
   if (typeof code === 'number' && (code < 200 || code > 299)) return code === 429 || code >= 500 ? 'retry' : 'abort'
   return typeof error === 'string' && error !== '' ? 'abort' : undefined
 }

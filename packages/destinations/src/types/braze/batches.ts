@@ -48,7 +48,7 @@ export function refusals(body: unknown): JsonValue[] {
 /** Which request the refused object came from, or -1. Braze counts each list over the whole batch. */
 function ownerOf(error: JsonValue, requests: readonly RequestObject[]): number {
   const { input_array: list, index } = isJsonObject(error) ? error : {}
-  if (typeof list !== 'string' || typeof index !== 'number') return -1
+  if (typeof list !== 'string' || typeof index !== 'number' || !Number.isInteger(index) || index < 0) return -1
   let end = 0
   return requests.findIndex((request) => {
     end += listOf(request, list).length

@@ -1,4 +1,7 @@
 import { cloudDefinition } from '../../cloud-definition.ts'
+import { apiVersionField, apiVersionProperty } from '../../config/api-version.ts'
+
+export const API_VERSION = 'v26.0'
 
 export const definition = cloudDefinition({
   id: '3MXGHVXHw730y4QLIz5gDYjqr9x',
@@ -13,6 +16,7 @@ export const definition = cloudDefinition({
     'eventNames',
     'customProperties',
     'limitedDataUse',
+    'apiVersion',
   ],
   secretKeys: ['accessToken'],
   messageTypes: ['track', 'page'],
@@ -38,6 +42,7 @@ export const definition = cloudDefinition({
       },
       customProperties: { type: 'array', maxItems: 100, items: { type: 'string', minLength: 1 } },
       limitedDataUse: { type: 'boolean', default: false },
+      apiVersion: apiVersionProperty('^v\\d+\\.\\d+$', API_VERSION),
     },
   },
   uiConfig: {
@@ -69,6 +74,7 @@ export const definition = cloudDefinition({
         label: 'Limited Data Use',
         help: 'Facebook finds out whether a person is in a state where this applies. An event can say otherwise.',
       },
+      apiVersionField('Facebook keeps a version of the Graph API for about two years.'),
     ],
   },
   createdAt: '2026-11-24T03:00:00.000Z',

@@ -13,10 +13,12 @@ type Row = [what: string, config: JsonObject, event: JsonObject, expected: Expec
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 
-function posted(...data: JsonObject[]) {
+const posted = (...data: JsonObject[]) => postedTo('v26.0', data)
+
+function postedTo(version: string, data: JsonObject[]) {
   return requestObject({
     method: 'POST',
-    endpoint: 'https://graph.facebook.com/v26.0/1234567890/events',
+    endpoint: `https://graph.facebook.com/${version}/1234567890/events`,
     headers: { authorization: 'Bearer EAAx7Hq2-example-token', 'content-type': 'application/json' },
     body: { JSON: { data } },
   })
@@ -41,6 +43,7 @@ function others(): DestinationCase[] {
   const named = (event: string, properties: JsonObject = {}) => ({ ...track, event, properties })
   const table: Row[] = [
     ['an event of a server', config, track, sent()],
+    ['another version', { ...config, apiVersion: 'v27.0' }, track, { requests: [postedTo('v27.0', [serverEvent()])] }],
     ['an event without a name', config, { ...track, event: '' }, { error: 'event is missing' }],
     ['an event without a time', config, { ...track, timestamp: 'soon' }, { error: 'timestamp is missing' }],
     ['an event of nobody', config, { ...track, userId: '' }, { error: nobody }],

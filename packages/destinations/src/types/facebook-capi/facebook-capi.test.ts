@@ -12,7 +12,8 @@ test.each<[status: number, body: unknown, judged: string | number | undefined]>(
   ...[1, 2].map((code): [number, unknown, number] => [400, { error: { code } }, 503]),
   [400, { error: { code: '4' } }, undefined],
   [403, { error: { code: 4 } }, 429],
-  [403, { error: { code: 200 } }, undefined],
+  ...[10, 200, 299].map((code): [number, unknown, number] => [400, { error: { code } }, 403]),
+  ...[199, 300].map((code): [number, unknown, undefined] => [400, { error: { code } }, undefined]),
   [500, { error: { code: 190 } }, undefined],
   [400, 'no JSON', undefined],
 ])('an answer %i %j is %s', (status, body, judged) => {

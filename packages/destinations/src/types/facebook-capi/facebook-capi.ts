@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue, type Judgement, type StoredEvent } from '@millrace/protocol'
+import { apiVersion, versionEnded } from '../../config/api-version.ts'
 import { configText, requiredText } from '../../config/config-text.ts'
 import type { DestinationModule, RequestBatches, TransformContext } from '../../definition.ts'
 import { contextObject, duplicateId, eventProperties, eventTime, present, trackName } from '../../event/event-facts.ts'
@@ -6,10 +7,8 @@ import { byLetters, lettersOf } from '../../event/letters.ts'
 import { type RequestObject, requestObject } from '../../requests/request-object.ts'
 import { appData } from './app-data.ts'
 import { customData } from './custom-data.ts'
-import { definition } from './definition.ts'
+import { API_VERSION, definition } from './definition.ts'
 import { userData } from './user-data.ts'
-
-const GRAPH_VERSION = 'v26.0'
 
 /** Facebook takes lists of events whole or not at all: a refused one is halved until the event at fault is alone. */
 const batches: RequestBatches = {
@@ -34,7 +33,7 @@ export const destination: DestinationModule = { definition, transform, refusal, 
 function transform(event: StoredEvent, { config, bearer }: TransformContext): RequestObject[] {
   const headers = { authorization: bearer(requiredText(config, 'accessToken')), 'content-type': 'application/json' }
   const pixel = encodeURIComponent(requiredText(config, 'pixelId'))
-  const endpoint = `https://graph.facebook.com/${GRAPH_VERSION}/${pixel}/events`
+  const endpoint = `https://graph.facebook.com/${encodeURIComponent(apiVersion(config, API_VERSION))}/${pixel}/events`
   const json = {
     data: [serverEvent(event, config)],
     ...present({ test_event_code: configText(config, 'testEventCode') }),
@@ -51,17 +50,27 @@ function refusal(event: StoredEvent, config: JsonObject, nowMs: number): string 
   return `Facebook refuses events older than 7 days: this one is from ${new Date(time).toISOString()}`
 }
 
-/** The status that a code stands for: of a token that has ended or was revoked, of Facebook's rate limits, of its own trouble. */
+/** Codes of permissions that the token does not have, or no longer. */
+const PERMISSIONS = [10, ...Array.from({ length: 100 }, (_, n) => 200 + n)]
+
+/**
+ * The status that a code stands for: of a token that has ended or was revoked, of a permission, of Facebook's rate limits, of its own
+ * trouble.
+ */
 const STATUS_OF = new Map<unknown, number>([
   ...[102, 190].map((code) => [code, 401] as const),
+  ...PERMISSIONS.map((code) => [code, 403] as const),
   ...[4, 17, 341, 613, 80_004].map((code) => [code, 429] as const),
   ...[1, 2].map((code) => [code, 503] as const),
 ])
 
-/** Under the same status an error may pass by itself, be about the token, or about the events. */
+const VERSION_ENDED = 2_635
+
+/** Under the same status an error may pass by itself, be about the token or the version of the API, or about the events. */
 function classify({ status, body }: { status: number; body: unknown }): Judgement | undefined {
   const error = isJsonObject(body) ? body['error'] : undefined
   if (status < 400 || status > 499 || !isJsonObject(error)) return undefined
+  if (error['code'] === VERSION_ENDED) return versionEnded('Facebook')
   return STATUS_OF.get(error['code']) ?? (error['is_transient'] === true ? 503 : undefined)
 }
 

@@ -296,6 +296,16 @@ function others(): DestinationCase[] {
         events: [{ name: 'seat_reserved', params: {} }],
       }),
     ],
+    [
+      'consent of the event that is neither, in place of that of the configuration',
+      { ...config, adUserData: 'GRANTED', adPersonalization: 'GRANTED' },
+      { ...track, context: { consent: { ad_user_data: 'no', ad_personalization: null } } },
+      collected({
+        client_id: 'a-9',
+        consent: { ad_personalization: 'GRANTED' },
+        events: [{ name: 'seat_reserved', params: {} }],
+      }),
+    ],
     ...['GRANTED', 'DENIED'].map(
       (answer): Row => [
         `consent of the configuration: ${answer}`,

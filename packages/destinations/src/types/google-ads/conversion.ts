@@ -1,6 +1,7 @@
 import type { JsonObject, JsonValue, StoredEvent } from '@millrace/protocol'
 import { amountOf } from '../../event/amount.ts'
 import { contextObject, duplicateId, eventProperties, eventTime, present } from '../../event/event-facts.ts'
+import { googleConsent } from '../../event/google-consent.ts'
 import { userIdentifiers } from './user-identifiers.ts'
 
 const CLICK_IDS = ['gclid', 'gbraid', 'wbraid']
@@ -49,26 +50,13 @@ function parameterOf(address: string | undefined, name: string): string | undefi
   return (address === undefined ? null : URL.parse(address))?.searchParams.get(name) ?? undefined
 }
 
-/** The event's own answers come before those of the configuration. */
-function consent(event: StoredEvent, { adUserData, adPersonalization }: JsonObject): JsonObject {
-  const { ad_user_data, ad_personalization } = contextObject(event, 'consent')
-  return present({
-    adUserData: answer(ad_user_data) ?? answer(adUserData),
-    adPersonalization: answer(ad_personalization) ?? answer(adPersonalization),
-  })
+function consent(event: StoredEvent, config: JsonObject): JsonObject {
+  const { adUserData, adPersonalization } = googleConsent(event, config)
+  return present({ adUserData: statusOf(adUserData), adPersonalization: statusOf(adPersonalization) })
 }
 
-function answer(value: JsonValue | undefined): string | undefined {
-  switch (typeof value === 'string' ? value.toUpperCase() : value) {
-    case 'GRANTED':
-    case true:
-      return 'CONSENT_GRANTED'
-    case 'DENIED':
-    case false:
-      return 'CONSENT_DENIED'
-    default:
-      return undefined
-  }
+function statusOf(answer: string | undefined): string | undefined {
+  return answer === undefined ? undefined : `CONSENT_${answer}`
 }
 
 function filled(name: string, members: JsonObject): JsonObject {

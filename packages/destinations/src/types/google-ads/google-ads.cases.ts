@@ -238,6 +238,12 @@ const others: DestinationCase[] = [
     { adUserData: 'GRANTED', adPersonalization: 'GRANTED' },
   ),
   sends(
+    'consent of the event that is neither, in place of that of the configuration',
+    { context: { consent: { ad_user_data: 'no', ad_personalization: null } } },
+    { ...click, consent: { adPersonalization: 'CONSENT_GRANTED' } },
+    { adUserData: 'GRANTED', adPersonalization: 'GRANTED' },
+  ),
+  sends(
     'consent that the configuration denies',
     {},
     { ...click, consent: { adUserData: 'CONSENT_DENIED', adPersonalization: 'CONSENT_DENIED' } },

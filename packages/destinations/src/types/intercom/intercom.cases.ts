@@ -164,6 +164,16 @@ const others: [what: string, config: JsonObject, event: JsonObject, expected: De
       metadata: { email: 'friend@mail.example' },
     }),
   ],
+  [
+    'an event by another version',
+    { apiVersion: '2.16' },
+    track,
+    {
+      requests: [
+        request('/events', '2.16', { event_name: 'Seat Reserved', created_at: 1_772_615_731, user_id: 'u-4711' }),
+      ],
+    },
+  ],
   ['an event without a time', {}, { ...track, timestamp: null }, { error: 'timestamp is missing' }],
   ['an event without a name', {}, { ...track, event: '' }, { error: 'event is missing' }],
   ['a group without an id', {}, { type: 'group' }, { error: 'groupId is missing' }],

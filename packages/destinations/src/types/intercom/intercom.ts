@@ -1,8 +1,9 @@
-import type { JsonObject, StoredEvent } from '@millrace/protocol'
+import { isJsonObject, type JsonObject, type Judgement, type StoredEvent } from '@millrace/protocol'
+import { apiVersion, versionEnded } from '../../config/api-version.ts'
 import { requiredText } from '../../config/config-text.ts'
 import type { DestinationModule, TransformContext } from '../../definition.ts'
 import { type RequestObject, requestObject } from '../../requests/request-object.ts'
-import { definition } from './definition.ts'
+import { API_VERSION, definition } from './definition.ts'
 import { companyOf, dataEvent, memberOf, userOf } from './records.ts'
 
 /**
@@ -10,30 +11,40 @@ import { companyOf, dataEvent, memberOf, userOf } from './records.ts'
  *
  * @see docs/destinations/intercom.md
  */
-export const destination: DestinationModule = { definition, transform, testConnection }
+export const destination: DestinationModule = { definition, transform, testConnection, classify }
 
 /** Only versions 1 create or update a user by its own id in one request; version 2 wants Intercom's id for an update [D531]. */
 const USERS_VERSION = '1.1'
-const VERSION = '2.15'
 
 function transform(event: StoredEvent, context: TransformContext): RequestObject[] {
+  const version = apiVersion(context.config, API_VERSION)
   switch (event.type) {
     case 'identify':
       return [posted('/users', USERS_VERSION, userOf(event), context)]
     case 'group': {
-      const company = posted('/companies', VERSION, companyOf(event), context)
+      const company = posted('/companies', version, companyOf(event), context)
       const member = memberOf(event)
       // A company is visible in Intercom once it has a user.
       return member === undefined ? [company] : [company, posted('/users', USERS_VERSION, member, context)]
     }
     default:
-      return [posted('/events', VERSION, dataEvent(event), context)]
+      return [posted('/events', version, dataEvent(event), context)]
   }
 }
 
 /** Reads whose token it is. */
 function testConnection(context: TransformContext): RequestObject {
-  return requestObject({ method: 'GET', endpoint: `${originOf(context)}/me`, headers: headersOf(VERSION, context) })
+  return requestObject({
+    method: 'GET',
+    endpoint: `${originOf(context)}/me`,
+    headers: headersOf(apiVersion(context.config, API_VERSION), context),
+  })
+}
+
+function classify({ status, body }: { status: number; body: unknown }): Judgement | undefined {
+  const errors = status === 400 && isJsonObject(body) ? body['errors'] : undefined
+  const isOfVersion = (error: unknown) => isJsonObject(error) && error['code'] === 'intercom_version_invalid'
+  return Array.isArray(errors) && errors.some(isOfVersion) ? versionEnded('Intercom') : undefined
 }
 
 function posted(path: string, version: string, record: JsonObject, context: TransformContext): RequestObject {

@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '@millrace/protocol'
 import type { RequestBatches } from '../../definition.ts'
+import { refusedRequests } from '../../requests/refused-requests.ts'
 import type { RequestObject } from '../../requests/request-object.ts'
 
 /*
@@ -55,10 +56,9 @@ export const batches: RequestBatches = {
   outcomes({ status, body }, requests) {
     const errors = isJsonObject(body) ? body['errors'] : undefined
     if (status < 400 || status > 499 || !Array.isArray(errors) || requests.length === 1) return undefined
-    const refused = new Set(errors.map(entryOf))
     // An error without a place, such as a refused key, says the same about all of them.
-    if (errors.length === 0 || refused.has(undefined)) return undefined
-    return requests.map((_, at) => (refused.has(at) ? 'abort' : 'resend'))
+    const counts = requests.map(() => 1)
+    return refusedRequests(counts, errors.map(entryOf))?.map((isRefused) => (isRefused ? 'abort' : 'resend'))
   },
 }
 

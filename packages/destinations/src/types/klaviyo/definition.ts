@@ -1,5 +1,9 @@
 import type { JsonObject } from '@millrace/protocol'
 import { cloudDefinition } from '../../cloud-definition.ts'
+import { apiVersionField, apiVersionProperty } from '../../config/api-version.ts'
+
+/** Supported for two years from its date. */
+export const API_VERSION = '2026-07-15'
 
 const TRAITS: JsonObject = { type: 'array', maxItems: 100, items: { type: 'string', minLength: 1 } }
 
@@ -17,6 +21,7 @@ export const definition = cloudDefinition({
     'appendTraits',
     'unappendTraits',
     'unsetTraits',
+    'apiVersion',
   ],
   secretKeys: ['apiKey'],
   messageTypes: ['identify', 'track', 'page', 'screen'],
@@ -32,6 +37,7 @@ export const definition = cloudDefinition({
       appendTraits: TRAITS,
       unappendTraits: TRAITS,
       unsetTraits: TRAITS,
+      apiVersion: apiVersionProperty('^\\d{4}-\\d{2}-\\d{2}$', API_VERSION),
     },
   },
   uiConfig: {
@@ -66,6 +72,7 @@ export const definition = cloudDefinition({
       { key: 'appendTraits', label: 'Traits to append', help: 'Values of identify calls join a list.' },
       { key: 'unappendTraits', label: 'Traits to take from a list', help: 'Values of identify calls leave a list.' },
       { key: 'unsetTraits', label: 'Traits to remove', help: 'An identify call with null removes the property.' },
+      apiVersionField('Klaviyo keeps a revision for two years.'),
     ],
   },
   createdAt: '2026-11-24T03:00:00.000Z',

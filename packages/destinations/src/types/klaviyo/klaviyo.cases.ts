@@ -8,14 +8,14 @@ const track = { type: 'track', event: 'Seat Reserved', userId: 'u-4711', message
 
 type Expected = DestinationCase['expected']
 
-function sent(route: string, json: JsonObject) {
+function sent(route: string, json: JsonObject, revision = '2026-07-15') {
   return requestObject({
     method: 'POST',
     endpoint: `https://a.klaviyo.com${route}`,
     headers: {
       authorization: 'Klaviyo-API-Key pk_x7Hq2-example-key-only',
       accept: 'application/vnd.api+json',
-      revision: '2026-07-15',
+      revision,
       'content-type': 'application/vnd.api+json',
     },
     body: { JSON: json },
@@ -152,6 +152,21 @@ const entryOf = (userId: string) => ({
 })
 const profile = (userId: string) => ({ type: 'profile', attributes: { external_id: userId } })
 
+const revised: DestinationCase = {
+  name: 'another revision',
+  config: { ...config, apiVersion: '2026-10-15' },
+  event: track,
+  expected: {
+    requests: [
+      sent(
+        '/api/events',
+        { data: { type: 'event', attributes: { ...ownAttributes(), profile: profileOf({ external_id: 'u-4711' }) } } },
+        '2026-10-15',
+      ),
+    ],
+  },
+}
+
 const batched: DestinationCase[] = [
   {
     name: 'events in one job',
@@ -188,4 +203,4 @@ const batched: DestinationCase[] = [
   },
 ]
 
-export const cases: DestinationCase[] = [...documentedCases, ...others(), ...batched]
+export const cases: DestinationCase[] = [...documentedCases, ...others(), revised, ...batched]

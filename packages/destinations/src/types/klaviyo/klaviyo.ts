@@ -1,14 +1,13 @@
-import type { JsonObject, StoredEvent } from '@millrace/protocol'
+import type { JsonObject, Judgement, StoredEvent } from '@millrace/protocol'
+import { apiVersion, versionEnded } from '../../config/api-version.ts'
 import { requiredText } from '../../config/config-text.ts'
 import type { DestinationModule, TransformContext } from '../../definition.ts'
 import { type RequestObject, requestObject } from '../../requests/request-object.ts'
 import { batches, EVENT, EVENT_JOB, eventEntry, eventJob, PROFILE_JOB, profileJob } from './bulk.ts'
-import { definition } from './definition.ts'
+import { API_VERSION, definition } from './definition.ts'
 import { klaviyoEvents } from './events.ts'
 import { eventProfile, importedProfile } from './profile.ts'
 
-/** Supported for two years from its date. */
-const REVISION = '2026-07-15'
 const MEDIA_TYPE = 'application/vnd.api+json'
 
 /**
@@ -16,7 +15,7 @@ const MEDIA_TYPE = 'application/vnd.api+json'
  *
  * @see docs/destinations/klaviyo.md
  */
-export const destination: DestinationModule = { definition, transform, testConnection, batches }
+export const destination: DestinationModule = { definition, transform, testConnection, classify, batches }
 
 function transform(event: StoredEvent, context: TransformContext): RequestObject[] {
   const { config } = context
@@ -36,6 +35,11 @@ function testConnection(context: TransformContext): RequestObject {
   return requestObject({ method: 'GET', endpoint: 'https://a.klaviyo.com/api/accounts', headers: headersOf(context) })
 }
 
+/** Klaviyo answers 410 where it no longer has the revision. */
+function classify({ status }: { status: number }): Judgement | undefined {
+  return status === 410 ? versionEnded('Klaviyo') : undefined
+}
+
 function posted(route: string, json: JsonObject, context: TransformContext): RequestObject {
   const headers = { ...headersOf(context), 'content-type': MEDIA_TYPE }
   return requestObject({ method: 'POST', endpoint: `https://a.klaviyo.com${route}`, headers, body: { JSON: json } })
@@ -43,5 +47,5 @@ function posted(route: string, json: JsonObject, context: TransformContext): Req
 
 function headersOf({ config, secret }: TransformContext): JsonObject {
   const authorization = secret(`Klaviyo-API-Key ${requiredText(config, 'apiKey')}`)
-  return { authorization, accept: MEDIA_TYPE, revision: REVISION }
+  return { authorization, accept: MEDIA_TYPE, revision: apiVersion(config, API_VERSION) }
 }

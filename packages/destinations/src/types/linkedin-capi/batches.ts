@@ -21,7 +21,9 @@ export const batches: RequestBatches = {
   outcomes({ status, body }, requests) {
     if (status < 200 || status > 299 || !isJsonObject(body)) return undefined
     const statuses = elementStatuses(body)
-    return statuses.length === requests.length ? statuses.map(outcomeOf) : undefined
+    if (statuses.length === 0) return undefined
+    // Which event each status is about is not known.
+    return statuses.length === requests.length ? statuses.map(elementOutcome) : requests.map(() => 'retry')
   },
 }
 
@@ -31,7 +33,10 @@ export function elementStatuses({ elements }: JsonObject): number[] {
   return elements.map((element) => Number((isJsonObject(element) ? element['status'] : undefined) ?? 201))
 }
 
-function outcomeOf(status: number): BatchOutcome {
-  if (status === 429 || status >= 500) return 'retry'
+/** Statuses that say nothing against the event. */
+const PASSING = new Set([401, 403, 408, 429])
+
+export function elementOutcome(status: number): Exclude<BatchOutcome, 'resend'> {
+  if (PASSING.has(status) || status >= 500) return 'retry'
   return status >= 400 ? 'abort' : 'delivered'
 }

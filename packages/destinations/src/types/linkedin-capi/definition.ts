@@ -1,4 +1,7 @@
 import { cloudDefinition } from '../../cloud-definition.ts'
+import { apiVersionField, apiVersionProperty } from '../../config/api-version.ts'
+
+export const API_VERSION = '202603'
 
 export const definition = cloudDefinition({
   id: '3MXFeAn2PV8ZxOjYO4LTT55NLEC',
@@ -25,7 +28,7 @@ export const definition = cloudDefinition({
           },
         },
       },
-      apiVersion: { type: 'string', pattern: '^\\d{6}$', description: 'a version such as 202603', default: '202603' },
+      apiVersion: apiVersionProperty('^\\d{6}$', API_VERSION),
     },
   },
   uiConfig: {
@@ -40,7 +43,7 @@ export const definition = cloudDefinition({
         label: 'Events and their conversions',
         help: 'Only these track events are sent. In a name, * stands for any text. The ID is in the Campaign Manager.',
       },
-      { key: 'apiVersion', label: 'API version', help: 'LinkedIn ends a version after about a year.' },
+      apiVersionField('LinkedIn ends a version after about a year.'),
     ],
   },
   createdAt: '2026-11-24T08:00:00.000Z',

@@ -12,15 +12,14 @@ test.each<[status: number, body: unknown, answerClass: string | undefined]>([
   [200, answer(503), 'retry'],
   [200, 'ok', undefined],
   [422, answer(422), undefined],
-  [426, 'Version Header is Deprecated', 'retry'],
 ])('an answer %i %j is %s', (status, body, answerClass) => {
   expect(destination.classify!({ status, headers: {}, body })).toBe(answerClass)
 })
 
 test('each event of a batch has the outcome of its element', () => {
   const outcomes = (status: number, body: unknown) =>
-    destination.batches!.outcomes!({ status, headers: {}, body }, new Array(3))
+    destination.batches!.outcomes!({ status, headers: {}, body }, Array(3).fill({}))
   expect(outcomes(200, answer(201, 422, 503))).toEqual(['delivered', 'abort', 'retry'])
-  expect(outcomes(200, answer(201))).toBeUndefined()
+  expect(outcomes(200, answer(201))).toEqual(['retry', 'retry', 'retry'])
   expect(outcomes(422, answer(422, 201, 201))).toBeUndefined()
 })

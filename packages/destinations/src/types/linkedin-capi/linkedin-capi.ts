@@ -1,12 +1,13 @@
-import { type AnswerClass, isJsonObject, type JsonObject, type JsonValue, type StoredEvent } from '@millrace/protocol'
-import { configText, requiredText } from '../../config/config-text.ts'
+import { isJsonObject, type JsonObject, type JsonValue, type Judgement, type StoredEvent } from '@millrace/protocol'
+import { apiVersion, versionEnded } from '../../config/api-version.ts'
+import { requiredText } from '../../config/config-text.ts'
 import type { DestinationModule, TransformContext } from '../../definition.ts'
 import { eventTime } from '../../event/event-facts.ts'
 import { templateOf } from '../../messages/event-templates.ts'
 import { type RequestObject, requestObject } from '../../requests/request-object.ts'
-import { batches, elementStatuses } from './batches.ts'
+import { batches, elementOutcome, elementStatuses } from './batches.ts'
 import { conversionEvent } from './conversion-event.ts'
-import { definition } from './definition.ts'
+import { API_VERSION, definition } from './definition.ts'
 
 /**
  * Streams conversions to LinkedIn, each to the conversion rule that the configuration names for it.
@@ -15,7 +16,6 @@ import { definition } from './definition.ts'
  */
 export const destination: DestinationModule = { definition, transform, wants, refusal, classify, batches }
 
-const DEFAULT_VERSION = '202603'
 const MAX_AGE_MS = 90 * 24 * 60 * 60 * 1_000
 
 /** Always as a list of elements: then one event is answered like many. */
@@ -25,7 +25,7 @@ function transform(event: StoredEvent, { config, bearer }: TransformContext): Re
   if (conversionId === undefined) return []
   const headers = {
     'content-type': 'application/json',
-    'linkedin-version': configText(config, 'apiVersion') ?? DEFAULT_VERSION,
+    'linkedin-version': apiVersion(config, API_VERSION),
     'x-restli-protocol-version': '2.0.0',
     'x-restli-method': 'BATCH_CREATE',
     authorization,
@@ -45,16 +45,13 @@ function refusal(event: StoredEvent, _: JsonObject, nowMs: number): string | und
   return `LinkedIn rejects events older than 90 days: this one is from ${new Date(time).toISOString()}`
 }
 
-/**
- * Each element of a list has a status of its own, also where there is one. An ended version of the API is answered 426: the
- * events wait for another `apiVersion`.
- */
-function classify({ status, body }: { status: number; body: unknown }): AnswerClass | undefined {
-  if (status === 426) return 'retry'
+/** Each element of a list has a status of its own, also where there is one. An ended version of the API is answered 426. */
+function classify({ status, body }: { status: number; body: unknown }): Judgement | undefined {
+  if (status === 426) return versionEnded('LinkedIn')
   if (status < 200 || status > 299 || !isJsonObject(body)) return undefined
   const failed = elementStatuses(body).find((each) => each >= 400)
   if (failed === undefined) return undefined
-  return failed === 429 || failed >= 500 ? 'retry' : 'abort'
+  return elementOutcome(failed)
 }
 
 function conversionOf(event: StoredEvent, { conversions }: JsonObject): string | undefined {

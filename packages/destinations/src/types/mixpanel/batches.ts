@@ -16,10 +16,13 @@ const MAX_BYTES = 2_000_000
 export const batches: RequestBatches = {
   takesManyOfOneUser: false,
   limits: () => ({ maxEvents: 2_000, maxBytes: MAX_BYTES }),
-  maxEvents: (request) => MAX_RECORDS[routeOf(request)] ?? 1,
+  maxEvents: (request) => Math.max(1, Math.floor((MAX_RECORDS[routeOf(request)] ?? 1) / recordCount(request))),
+  // The number of records is in the key, so that the maximum of the first request holds for all of its batch.
   key(request) {
     const isList = MAX_RECORDS[routeOf(request)] !== undefined && request.body.JSON_ARRAY['batch'] !== undefined
-    return isList ? JSON.stringify([request.endpoint, request.params, request.headers]) : undefined
+    return isList
+      ? JSON.stringify([request.endpoint, request.params, request.headers, recordCount(request)])
+      : undefined
   },
   join(requests, bodies) {
     const [first] = requests
@@ -38,6 +41,11 @@ export const batches: RequestBatches = {
 
 function routeOf({ endpoint }: RequestObject): string {
   return new URL(endpoint).pathname
+}
+
+/** An import holds one event; a profile may need several updates. */
+function recordCount(request: RequestObject): number {
+  return routeOf(request) === '/import' ? 1 : recordsOf(request).length
 }
 
 function recordsOf({ body }: RequestObject): JsonObject[] {

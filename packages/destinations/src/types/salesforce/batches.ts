@@ -25,7 +25,9 @@ export const batches: RequestBatches = {
   },
   outcomes({ status, body }, requests) {
     const outcomes = status === 200 && !namesOneTwice(body) ? recordOutcomes(body) : undefined
-    return outcomes?.length === requests.length ? outcomes : undefined
+    // Which record each result is about is not known.
+    if (outcomes !== undefined && outcomes.length !== requests.length) return requests.map(() => 'retry')
+    return outcomes
   },
 }
 

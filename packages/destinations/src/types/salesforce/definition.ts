@@ -1,7 +1,11 @@
 import type { JsonObject } from '@millrace/protocol'
 import { cloudDefinition } from '../../cloud-definition.ts'
+import { apiVersionField, apiVersionProperty } from '../../config/api-version.ts'
 import { REFRESH_TOKEN } from '../../config/authorization.ts'
 import { whereIs } from '../../config/schema-conditions.ts'
+
+/** Summer '26. */
+export const API_VERSION = 'v67.0'
 
 const TEXT: JsonObject = { type: 'string', minLength: 1 }
 const FIELD: JsonObject = {
@@ -26,6 +30,7 @@ export const definition = cloudDefinition({
     'externalId',
     'fields',
     'defaultCompany',
+    'apiVersion',
   ],
   secretKeys: ['oauthClientSecret', 'oauthRefreshToken'],
   hostKeys: ['instanceUrl'],
@@ -56,6 +61,7 @@ export const definition = cloudDefinition({
         },
       },
       defaultCompany: TEXT,
+      apiVersion: apiVersionProperty('^v\\d+\\.\\d+$', API_VERSION),
     },
     allOf: [whereIs('oauthGrant', 'refresh_token', { required: ['oauthRefreshToken'] })],
   },
@@ -92,6 +98,7 @@ export const definition = cloudDefinition({
         label: 'Company of leads without one',
         help: 'Salesforce creates no lead without a company.',
       },
+      apiVersionField('Salesforce keeps a version for three years or longer.'),
     ],
   },
   createdAt: '2026-11-24T04:00:00.000Z',

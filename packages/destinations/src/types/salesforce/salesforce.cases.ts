@@ -12,10 +12,10 @@ const config = {
 }
 const identify = { type: 'identify', userId: 'u-4711', messageId: 'm-88' }
 
-function upserted(record: JsonObject, object = 'Lead', field = 'Millrace_Id__c') {
+function upserted(record: JsonObject, object = 'Lead', field = 'Millrace_Id__c', version = 'v67.0') {
   return requestObject({
     method: 'PATCH',
-    endpoint: `${instanceUrl}/services/data/v67.0/composite/sobjects/${object}/${field}`,
+    endpoint: `${instanceUrl}/services/data/${version}/composite/sobjects/${object}/${field}`,
     headers,
     body: { JSON: { allOrNone: false, records: [{ attributes: { type: object }, ...record }] } },
   })
@@ -164,6 +164,12 @@ const mapped: DestinationCase[] = [
 ]
 
 const others: DestinationCase[] = [
+  {
+    name: 'another version',
+    config: { ...config, apiVersion: 'v68.0' },
+    event: identify,
+    expected: { requests: [upserted({ Millrace_Id__c: 'u-4711' }, 'Lead', 'Millrace_Id__c', 'v68.0')] },
+  },
   {
     name: 'an email that is missing',
     config: { ...config, externalId: 'email' },

@@ -6,13 +6,14 @@ import {
   type StoredEvent,
   type TokenGrant,
 } from '@millrace/protocol'
+import { apiVersion, versionEnded } from '../../config/api-version.ts'
 import { ownAppAuthorization } from '../../config/authorization.ts'
 import { clientCredentials, refreshTokenGrant, requiredText, TOKEN_HEADER } from '../../config/oauth.ts'
 import type { DestinationModule, TransformContext } from '../../definition.ts'
 import { userId, userTraits } from '../../event/event-facts.ts'
 import { type RequestObject, requestObject } from '../../requests/request-object.ts'
 import { batches, namesOneTwice, recordOutcomes } from './batches.ts'
-import { definition } from './definition.ts'
+import { API_VERSION, definition } from './definition.ts'
 import { recordFields } from './record-fields.ts'
 
 /**
@@ -30,9 +31,6 @@ export const destination: DestinationModule = {
   batches,
 }
 
-/** Summer '26. */
-const API_VERSION = 'v67.0'
-
 function transform(event: StoredEvent, { config }: TransformContext): RequestObject[] {
   const object = objectOf(config)
   const field = requiredText(config, 'externalIdField')
@@ -45,7 +43,7 @@ function transform(event: StoredEvent, { config }: TransformContext): RequestObj
   return [
     requestObject({
       method: 'PATCH',
-      endpoint: `${originOf(config)}/services/data/${API_VERSION}/composite/sobjects/${object}/${field}`,
+      endpoint: `${servicesOf(config)}/composite/sobjects/${object}/${field}`,
       headers: { 'content-type': 'application/json', authorization: TOKEN_HEADER },
       body: { JSON: { allOrNone: false, records: [record] } },
     }),
@@ -56,7 +54,7 @@ function transform(event: StoredEvent, { config }: TransformContext): RequestObj
 function testConnection({ config }: TransformContext): RequestObject {
   return requestObject({
     method: 'GET',
-    endpoint: `${originOf(config)}/services/data/${API_VERSION}/`,
+    endpoint: `${servicesOf(config)}/`,
     headers: { authorization: TOKEN_HEADER },
   })
 }
@@ -78,8 +76,12 @@ function tokenGrant(config: JsonObject): TokenGrant {
     : clientCredentials(config, tokenUrl)
 }
 
-/** An answer 200 holds a result for each record. Only a refused collection is halved. A 403 may be about the limit of requests. */
+/**
+ * An answer 200 holds a result for each record. Only a refused collection is halved. A 403 may be about the limit of requests; 410 is
+ * about the version of the API.
+ */
 function classify({ status, body }: { status: number; body: unknown }): Judgement | undefined {
+  if (status === 410) return versionEnded('Salesforce')
   if (status === 403) return isLimitExceeded(body) ? 429 : undefined
   const outcomes = status === 200 ? recordOutcomes(body) : undefined
   if (outcomes === undefined) return undefined
@@ -109,4 +111,8 @@ function objectOf({ object }: JsonObject): 'Lead' | 'Contact' {
 
 function originOf(config: JsonObject): string {
   return requiredText(config, 'instanceUrl').replace(/\/$/, '')
+}
+
+function servicesOf(config: JsonObject): string {
+  return `${originOf(config)}/services/data/${encodeURIComponent(apiVersion(config, API_VERSION))}`
 }

@@ -52,6 +52,8 @@ test.each<[status: number, body: unknown, judged: string | number | undefined]>(
   [200, { ok: false, error: 'token_expired' }, 401],
   [200, { ok: false, error: 'token_revoked' }, 401],
   [200, { ok: false, error: 'not_authed' }, 401],
+  [200, { ok: false, error: 'missing_scope' }, 403],
+  [200, { ok: false, error: 'org_login_required' }, 403],
   [200, { ok: false, error: 'channel_not_found' }, 'abort'],
   [200, null, undefined],
   [404, 'no_service', undefined],

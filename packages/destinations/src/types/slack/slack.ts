@@ -36,9 +36,24 @@ function classify({ status, body }: { status: number; body: unknown }): Judgemen
   return STATUS_OF.get(String(body['error'])) ?? 'abort'
 }
 
-/** The status that an error stands for: of a refused token, of the rate limit, of Slack's own trouble. */
+/** What the token may not do: an administrator has to allow it. */
+const NOT_ALLOWED = [
+  'missing_scope',
+  'no_permission',
+  'not_allowed_token_type',
+  'access_denied',
+  'accesslimited',
+  'ekm_access_denied',
+  'enterprise_is_restricted',
+  'org_login_required',
+  'team_access_not_granted',
+  'two_factor_setup_required',
+]
+
+/** The status that an error stands for: of a refused token, of what it may not do, of the rate limit, of Slack's own trouble. */
 const STATUS_OF = new Map([
   ...['invalid_auth', 'not_authed', 'account_inactive', 'token_expired', 'token_revoked'].map(statusOf(401)),
+  ...NOT_ALLOWED.map(statusOf(403)),
   ...['ratelimited', 'rate_limited'].map(statusOf(429)),
   ...['internal_error', 'fatal_error', 'service_unavailable', 'request_timeout', 'team_added_to_org'].map(
     statusOf(503),

@@ -4,6 +4,7 @@ import {
   type OutboundRequest,
   type OutboundResult,
   TIMED_OUT,
+  unlessLost,
 } from '@millrace/delivery'
 import type { RemoteAnswer, RemoteRequest } from '@millrace/destinations'
 import type { Clock } from '@millrace/std'
@@ -65,7 +66,8 @@ export class RemoteClient implements LaneClient {
       timer.cancel()
       calls.delete(call)
       const late = { kind: 'no_answer', ...TIMED_OUT, durationMs: this.#clock.monotonic() - startedAt } as const
-      const result = isLate ? late : ended
+      // For the code, as for any caller of `fetch`, a body that breaks off is a failure.
+      const result = isLate ? late : unlessLost(ended)
       void answerOf(result).then((answer) => {
         run.note(request, result, answer)
         resolve(answer)
