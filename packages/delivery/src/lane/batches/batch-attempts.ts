@@ -112,7 +112,8 @@ export class BatchAttempts {
       const allowed = left.hasPlaces ? left.events.length : this.#allowedOf(left)
       if (allowed < left.events.length) run.pending.unshift(slice(left, allowed))
       if (allowed > 0) {
-        if (this.#send(run, { ...slice(left, 0, allowed), hasPlaces: true })) return true
+        const part = left.hasPlaces ? left : { ...slice(left, 0, allowed), hasPlaces: true }
+        if (this.#send(run, part)) return true
       } else if (left.events.length > 0) {
         this.#throttled.push(run)
         return false
