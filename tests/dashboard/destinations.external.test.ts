@@ -516,6 +516,7 @@ test('choices that a service lists are loaded and saved in their mapping', async
   const { page } = visit
   await page.getByText('No service has accepted an event of this type from here.').waitFor()
   await page.getByRole('button', { name: /^Load choices for .*Channel.* of Welcome/ }).click()
+  await page.getByText(/^\d+ choices loaded\. Open the list to choose\.$/).waitFor()
   const field = page.getByRole('combobox', { name: /Channel.* of Welcome/ })
   await field.click()
   await page.getByRole('option', { name: 'SMS' }).click()

@@ -102,6 +102,9 @@ function FieldChoice({ type, field, config, destinationId, disabled, whenRead, o
           {nextPage === undefined ? 'Load choices' : 'Load more'}
         </Button>
       </NeedsRole>
+      <span role="status" className={styles.dim}>
+        {listed != null && listed.error == null && destinationTexts.choicesLoaded(listed.choices.length)}
+      </span>
       <Refusal error={error} />
     </div>
   )
