@@ -20,7 +20,7 @@ export function codeColumns<T extends Code>(own: readonly Column<T>[]): readonly
     ...own,
     {
       key: 'state',
-      title: 'Draft',
+      title: 'State',
       width: '128px',
       cell: (code) => <PublishedMark code={code} />,
       compare: (a, b) => Number(hasDraft(b)) - Number(hasDraft(a)),
