@@ -387,7 +387,8 @@ test('disabling says what becomes of waiting events', async () => {
   const { page } = visit
   await page.getByRole('button', { name: 'Disable' }).click()
   const dialog = page.getByRole('dialog')
-  await dialog.getByText('0 waiting events are kept and sent when you enable it.').waitFor()
+  await dialog.getByText('New events are not sent to it while it is disabled.').waitFor()
+  expect(await dialog.getByText('are kept and sent when you enable it').count()).toBe(0)
   await dialog.getByRole('button', { name: 'Disable' }).click()
   await page.getByRole('button', { name: 'Enable', exact: true }).waitFor()
   expect((await read(hookId)).enabled).toBe(false)

@@ -26,7 +26,13 @@ export function codeColumns<T extends Code>(own: readonly Column<T>[]): readonly
       compare: (a, b) => Number(hasDraft(b)) - Number(hasDraft(a)),
       card: 'end',
     },
-    { key: 'changed', title: 'Changed', width: '152px', cell: ({ updatedAt }) => <Time at={updatedAt} isInRow /> },
+    {
+      key: 'changed',
+      title: 'Changed',
+      width: '152px',
+      cell: ({ updatedAt }) => <Time at={updatedAt} isInRow />,
+      isTitledInCard: true,
+    },
     { key: 'id', title: 'Id', width: '264px', cell: ({ id }) => <ShownId id={id} />, card: 'none' },
   ]
 }
