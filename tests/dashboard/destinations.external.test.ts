@@ -135,6 +135,18 @@ test('what the browser can tell to be wrong is told at its field, and the server
   await page.getByText('must be an http or https address without placeholders in its host').waitFor()
 })
 
+test('the refusal of a name goes once the name is changed', async () => {
+  await using visit = await dashboard.visit('/destinations/new?type=WEBHOOK')
+  const { page } = visit
+  await page.getByRole('textbox', { name: /^URL( \*)?$/ }).fill('https://hooks.cinema.example/in')
+  const name = page.getByLabel(labelled('Name'))
+  await name.fill('')
+  await page.getByRole('button', { name: 'Create destination' }).click()
+  await expect.poll(() => name.getAttribute('aria-invalid')).toBe('true')
+  await name.fill('Named hook')
+  await expect.poll(() => name.getAttribute('aria-invalid')).not.toBe('true')
+})
+
 test('text that is not JSON is neither saved nor lost', async () => {
   const { json } = await api('POST', '/v2/destinations', {
     name: 'With a body',
