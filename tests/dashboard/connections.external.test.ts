@@ -1,5 +1,6 @@
 import type { SourceMade } from '@millrace/dev-env'
 import { systemClock } from '@millrace/std'
+import type { Locator } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Dashboard } from './browser.ts'
 
@@ -133,6 +134,30 @@ test('a save keeps the focus in the field of a rule', async () => {
   expect(await value.evaluate((element) => element.matches(':focus'))).toBe(true)
 })
 
+test('a failed save is shown, the rules stay, and events that could not be counted are counted on demand', async () => {
+  const conditions = [{ path: 'properties.value', operator: 'equals', value: 1 }]
+  const list = ['page', 'screen', 'group'].map((type) => ({ action: 'deny', types: [type], conditions }))
+  await api('PATCH', `/v2/connections/${connectionId}`, { rules: { list } })
+  await using visit = await dashboard.visit(`/connections/${connectionId}`)
+  const { page } = visit
+  const value = page.getByRole('textbox', { name: 'Value of condition 1' }).last()
+  const yesterday = page.getByRole('region', { name: 'Yesterday' })
+  await yesterday.getByText('3 of 3 events would be sent.').waitFor()
+  dashboard.proxy.fate = (path, method) => (method === 'PATCH' || path.endsWith('/rule-count') ? 503 : 'pass')
+  await value.fill('5')
+  await page.getByRole('button', { name: 'Save' }).click()
+  const refusal = page.locator('form > [role=alert]', { hasText: 'The server could not answer (503).' })
+  await refusal.waitFor()
+  await expect.poll(() => isInWindow(refusal)).toBe(true)
+  expect(await value.inputValue()).toBe('5')
+  await yesterday.getByText('The server could not answer (503).').waitFor()
+  dashboard.proxy.fate = () => 'pass'
+  await yesterday.getByRole('button', { name: 'Retry' }).click()
+  await yesterday.getByText('3 of 3 events would be sent.').waitFor()
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByText('Saved. The rules apply to the next event.').waitFor()
+})
+
 test('what somebody else saved meanwhile is not written over', async () => {
   await api('PATCH', `/v2/connections/${connectionId}`, { rules: { list: [{ action: 'deny', types: ['page'] }] } })
   await using visit = await dashboard.visit(`/connections/${connectionId}`)
@@ -182,3 +207,8 @@ test('a destination names its consent categories, a source what becomes of event
   await page.goto(page.url().replace(/sources.*/, `destinations/${destinationId}/overview`))
   await page.getByRole('link', { name: '1 consent missing' }).waitFor()
 })
+
+async function isInWindow(target: Locator): Promise<boolean> {
+  const { y = -1, height = 0 } = (await target.boundingBox()) ?? {}
+  return y >= 0 && y + height <= target.page().viewportSize()!.height
+}

@@ -135,6 +135,18 @@ test('what the browser can tell to be wrong is told at its field, and the server
   await page.getByText('must be an http or https address without placeholders in its host').waitFor()
 })
 
+test('the refusal of a name goes once the name is changed', async () => {
+  await using visit = await dashboard.visit('/destinations/new?type=WEBHOOK')
+  const { page } = visit
+  await page.getByRole('textbox', { name: /^URL( \*)?$/ }).fill('https://hooks.cinema.example/in')
+  const name = page.getByLabel(labelled('Name'))
+  await name.fill('')
+  await page.getByRole('button', { name: 'Create destination' }).click()
+  await expect.poll(() => name.getAttribute('aria-invalid')).toBe('true')
+  await name.fill('Named hook')
+  await expect.poll(() => name.getAttribute('aria-invalid')).not.toBe('true')
+})
+
 test('text that is not JSON is neither saved nor lost', async () => {
   const { json } = await api('POST', '/v2/destinations', {
     name: 'With a body',
@@ -387,7 +399,8 @@ test('disabling says what becomes of waiting events', async () => {
   const { page } = visit
   await page.getByRole('button', { name: 'Disable' }).click()
   const dialog = page.getByRole('dialog')
-  await dialog.getByText('0 waiting events are kept and sent when you enable it.').waitFor()
+  await dialog.getByText('New events are not sent to it while it is disabled.').waitFor()
+  expect(await dialog.getByText('are kept and sent when you enable it').count()).toBe(0)
   await dialog.getByRole('button', { name: 'Disable' }).click()
   await page.getByRole('button', { name: 'Enable', exact: true }).waitFor()
   expect((await read(hookId)).enabled).toBe(false)
@@ -516,6 +529,7 @@ test('choices that a service lists are loaded and saved in their mapping', async
   const { page } = visit
   await page.getByText('No service has accepted an event of this type from here.').waitFor()
   await page.getByRole('button', { name: /^Load choices for .*Channel.* of Welcome/ }).click()
+  await page.getByText(/^\d+ choices loaded\. Open the list to choose\.$/).waitFor()
   const field = page.getByRole('combobox', { name: /Channel.* of Welcome/ })
   await field.click()
   await page.getByRole('option', { name: 'SMS' }).click()

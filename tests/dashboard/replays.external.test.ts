@@ -55,8 +55,14 @@ test('a replay of the log counts first; then it is started, followed, paused, go
   await using visit = await dashboard.visit(link({ rate: '1' }))
   const { page } = visit
   await page.getByRole('button', { name: 'Count', exact: true }).click()
-  await page.getByText('40 events, about 40 s at 1/s').waitFor()
-  await page.getByRole('button', { name: 'Start' }).click()
+  const estimate = page.getByText('40 events, about 40 s at 1/s')
+  await estimate.waitFor()
+  dashboard.proxy.fate = (_path, method) => (method === 'POST' ? 'hold' : 'pass')
+  const start = page.getByRole('button', { name: 'Start' })
+  await start.click()
+  await expect.poll(() => start.getAttribute('data-loading')).toBe('true')
+  expect(await estimate.isVisible()).toBe(true)
+  dashboard.proxy.fate = () => 'pass'
   await page.getByRole('heading', { name: 'Replay of the log' }).waitFor()
   await page.getByRole('button', { name: 'Pause' }).click()
   await page.getByText(/^paused, \d+ of 40 done$/).waitFor()

@@ -127,4 +127,8 @@ test('at 360 px the sections are in a drawer, which closes once one is chosen', 
 test('a path that is not there is told', async () => {
   await using visit = await dashboard.visit('/nowhere')
   await visit.page.getByText('Page /nowhere does not exist, or was deleted.').waitFor()
+  await visit.page.getByRole('heading', { level: 1, name: 'Page not found' }).waitFor()
+  expect(await visit.flaws()).toEqual([])
+  await visit.page.getByRole('main').getByRole('link', { name: 'Home' }).click()
+  await visit.page.getByRole('heading', { level: 1, name: 'Home' }).waitFor()
 })

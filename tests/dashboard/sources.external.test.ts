@@ -97,6 +97,14 @@ test('the filter lives in the link: a reload and Back give the same view, a bad 
   await page.getByText('Cinema app').first().waitFor()
 })
 
+test('in a narrow window the count and the time of a source have their titles', async () => {
+  const { id } = await dashboard.env.source({ name: 'Narrow kiosk' })
+  await using visit = await dashboard.visit(`/sources?q=${id}`, { width: 390 })
+  const row = visit.page.getByRole('row', { name: 'Narrow kiosk' })
+  await row.getByText('Events/min 0').waitFor()
+  await row.getByText('Last event –').waitFor()
+})
+
 test('a destination is connected, switched off and removed', async () => {
   const { id } = await dashboard.env.source({ name: 'Foyer' })
   await using visit = await dashboard.visit(`/sources/${id}/connections`)

@@ -119,6 +119,8 @@ test('a message that is no JSON is marked and cannot be run; Ctrl Enter runs one
   await write(page, '{"type": nothing}')
   expect(await page.getByRole('button', { name: 'Run without sending' }).isDisabled()).toBe(true)
   await page.locator('.cm-lint-marker-error').waitFor()
+  await page.getByText("Line 1, column 10: Unexpected token 'o'").waitFor()
+  await page.getByText('Correct the message to run it.').waitFor()
   await write(page, { type: 'nonsense' })
   await page.keyboard.press('Control+Enter')
   await page.getByText('message type is unsupported').waitFor()

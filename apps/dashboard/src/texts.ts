@@ -162,6 +162,7 @@ export const traceTexts = {
 
 export const testBenchTexts = {
   choose: 'Choose a destination and a message.',
+  correctMessage: 'Correct the message to run it.',
   wouldSkip: (reason: string) => `Live traffic would skip this: ${reason}.`,
   wouldSkipFrom: (source: string, reason: string) => `Live traffic of ${source} would skip this: ${reason}.`,
   wouldBatch: (maxEvents: number) => `In live traffic one request carries up to ${counted(maxEvents, 'event')}.`,
@@ -192,6 +193,8 @@ export const destinationTexts = {
   noChoices: (cause: string) => `The service listed no choices: ${cause}`,
   mappingNumber: (number: number) => `Mapping ${number}.`,
   choicesNotLoaded: 'Load the choices first.',
+  choicesLoaded: (count: number) =>
+    count === 0 ? 'The service has no choices.' : `${counted(count, 'choice')} loaded. Open the list to choose.`,
   noSuchChoice: 'No such choice.',
   unauthorisedMeaning: 'Credentials refused: events wait, nothing is lost, one probe every 5 minutes.',
   waitingStay: (waiting: number) =>
@@ -224,7 +227,6 @@ export const connectionTexts = {
   sent: (sent: number, events: number) => `${grouped(sent)} of ${counted(events, 'event')} would be sent.`,
   noEvents: 'No events yesterday.',
   counting: 'Counting events …',
-  notCounted: 'The events could not be counted.',
   incomplete: 'Complete the rules to count events.',
   partly: (time: string) => `Only events since ${time} were counted: the rest takes too long.`,
   ruleFault: (text: string) => `This ${text}.`,

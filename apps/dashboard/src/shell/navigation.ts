@@ -34,8 +34,12 @@ export const SETTINGS_TABS = [
   { text: 'Backup', to: '/settings/backup' },
 ] as const
 
+/** Sections of pages that lie beside them. */
+const BESIDE: Readonly<Record<string, string>> = { '/libraries': '/transformations', '/connections': '/sources' }
+
 /** The section of a path below /ui. */
 export function sectionOf(pathname: string): Section | undefined {
   const isBelow = (path: string) => pathname === path || (path !== '/' && pathname.startsWith(`${path}/`))
-  return SECTIONS.find(({ path }) => isBelow(path) || (path === '/transformations' && isBelow('/libraries')))
+  const beside = Object.keys(BESIDE).find(isBelow)
+  return SECTIONS.find(({ path }) => isBelow(path) || (beside !== undefined && BESIDE[beside] === path))
 }

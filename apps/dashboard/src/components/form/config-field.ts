@@ -42,12 +42,13 @@ export function configFields(definition: DestinationDefinition): ConfigField[] {
   const keys = new Set([...described.map(({ key }) => key), ...defaultConfig, ...(config.extraConfig ?? [])])
   return [...keys].map((key) => {
     const schema = isJsonObject(properties[key]) ? properties[key] : {}
-    const { label, help } = described.find((field) => field.key === key) ?? {}
+    const { label = labelOf(key), help } = described.find((field) => field.key === key) ?? {}
     const options = optionsOf(schema)
     return {
       key,
-      label: label ?? labelOf(key),
-      help,
+      label,
+      // Many services repeat the label.
+      help: help === label ? undefined : help,
       control: controlOf(schema, options, key, config.secretKeys),
       isRequired: required.includes(key),
       options,

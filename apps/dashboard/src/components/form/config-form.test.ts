@@ -52,7 +52,12 @@ const definition = {
     trustedHostKeys: ['hosts'],
   },
   configSchema: { type: 'object', required: ['url'], properties },
-  uiConfig: { fields: [{ key: 'method', label: 'Method', help: 'Upper or lower case.' }] },
+  uiConfig: {
+    fields: [
+      { key: 'method', label: 'Method', help: 'Upper or lower case.' },
+      { key: 'region', label: 'Region', help: 'Region' },
+    ],
+  },
 } as unknown as DestinationDefinition
 const fields = configFields(definition)
 
@@ -79,6 +84,10 @@ describe('configFields', () => {
     expect(fields[0]!.options).toEqual(['POST', 'PUT'])
     expect(fields.at(-1)).toMatchObject({ key: 'signingSecret', label: 'Signing secret', isRequired: false })
     expect(fields.find(({ key }) => key === 'url')).toMatchObject({ isRequired: true, isHost: true })
+  })
+
+  it('omits a help text that repeats the label', () => {
+    expect(fields.find(({ key }) => key === 'region')).toMatchObject({ label: 'Region', help: undefined })
   })
 })
 

@@ -136,7 +136,16 @@ function ConfigControl({ field, value, saved, saves, error, disabled, onChange, 
     case 'renames':
       return <PairsField {...common} hasSecrets={control === 'pairs'} value={value} saves={saves} onChange={onChange} />
     case 'json':
-      return <JsonField {...common} value={value} saves={saves} onChange={onChange} onFault={onUnread} />
+      return (
+        <JsonField
+          {...common}
+          {...(field.schema['type'] === 'array' ? { shape: 'list' } : {})}
+          value={value}
+          saves={saves}
+          onChange={onChange}
+          onFault={onUnread}
+        />
+      )
     case 'lines':
       return (
         <Textarea

@@ -11,8 +11,8 @@ interface JsonFieldProps
   readonly value: JsonValue | undefined
   /** Count of saves, which may change the value. */
   readonly saves?: number
-  /** Whether it must be an object. */
-  readonly isObject?: boolean
+  /** What it must be; any JSON unless given. */
+  readonly shape?: 'object' | 'list'
   /** Called only with a valid value. */
   readonly onChange: (value: JsonValue | undefined) => void
   /** Receives the error while the text is no valid value, then undefined. */
@@ -20,12 +20,12 @@ interface JsonFieldProps
 }
 
 /** A value of any type, as JSON. */
-export function JsonField({ value, saves = 0, isObject = false, onChange, onFault, error, ...common }: JsonFieldProps) {
+export function JsonField({ value, saves = 0, shape, onChange, onFault, error, ...common }: JsonFieldProps) {
   const [text, keep] = useDraft(value, saves, textOf)
-  const read = readJson(text, isObject)
+  const read = readJson(text, shape)
   const fault = 'fault' in read ? read.fault : undefined
   const write = (written: string) => {
-    const now = readJson(written, isObject)
+    const now = readJson(written, shape)
     keep(written, 'fault' in now ? value : now.value)
     if (!('fault' in now)) onChange(now.value)
   }
@@ -54,11 +54,13 @@ function textOf(value: JsonValue | undefined): string {
   return value === undefined ? '' : JSON.stringify(value, null, 2)
 }
 
-function readJson(text: string, isObject: boolean): { value: JsonValue | undefined } | { fault: string } {
+function readJson(text: string, shape: JsonFieldProps['shape']): { value: JsonValue | undefined } | { fault: string } {
   if (text.trim() === '') return { value: undefined }
   try {
     const value = JSON.parse(text) as JsonValue
-    return isObject && !isJsonObject(value) ? { fault: 'must be a JSON object' } : { value }
+    if (shape === 'object' && !isJsonObject(value)) return { fault: 'must be a JSON object' }
+    if (shape === 'list' && !Array.isArray(value)) return { fault: 'must be a JSON list: [ … ]' }
+    return { value }
   } catch (error) {
     return { fault: (error as SyntaxError).message }
   }

@@ -21,11 +21,20 @@ export function fieldRefusal(error: unknown, fields: readonly string[]): FieldRe
   if (typeof path === 'string') {
     const pointed = path.split('/').filter((part) => part !== '' && part !== 'config')
     const field = fields.find((name) => name === pointed[0])
-    return field === undefined ? undefined : { field, text: typeof message === 'string' ? message : error.message }
+    if (field === undefined) return undefined
+    return { field, text: `${placeIn(pointed.slice(1))}${typeof message === 'string' ? message : error.message}` }
   }
   const field = fields.find((name) => error.message.startsWith(`${name} `))
   return field === undefined ? undefined : { field, text: error.message }
 }
+
+/** Which element of a list is wrong: `[0].action `. Members of other fields have controls of their own. */
+function placeIn(parts: readonly string[]): string {
+  if (parts[0] === undefined || !IS_POSITION.test(parts[0])) return ''
+  return `${parts.map((part) => (IS_POSITION.test(part) ? `[${part}]` : `.${part}`)).join('')} `
+}
+
+const IS_POSITION = /^\d+$/
 
 interface RefusalProps {
   /** Error of the write; null if there is none. */

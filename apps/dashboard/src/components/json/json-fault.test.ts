@@ -13,6 +13,10 @@ test.each([
   expect(jsonFault(text)).toMatchObject({ line, column, message: expect.any(String) })
 })
 
+test('the text of a fault has no place of its own', () => {
+  expect(jsonFault('{"a": 1\n "b": 2}')?.message).toBe("Expected ',' or '}' after property value")
+})
+
 test('JSON has no fault', () => {
   expect(jsonFault(' {"a": [1.5e3, -0, "\\u00e9\\n", true, null, {}, []]} ')).toBeUndefined()
 })

@@ -1,4 +1,4 @@
-/** Where a text stops being JSON, 1-based, and the engine's error text. */
+/** Where a text stops being JSON, 1-based, and the engine's error text, without the place that some texts have. */
 export interface JsonFault {
   readonly line: number
   readonly column: number
@@ -9,6 +9,8 @@ const SPACE = /\s*/y
 const STRING = /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[\da-fA-F]{4}))*"/y
 const SCALAR = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y
 
+const OWN_PLACE = / in JSON at position \d.*$/s
+
 /** The place of the first error, which engines often omit. Undefined for valid JSON. */
 export function jsonFault(text: string): JsonFault | undefined {
   try {
@@ -16,7 +18,8 @@ export function jsonFault(text: string): JsonFault | undefined {
     return undefined
   } catch (error) {
     const before = text.slice(0, new Scanner(text).faultAt()).split('\n')
-    return { line: before.length, column: before.at(-1)!.length + 1, message: (error as SyntaxError).message }
+    const message = (error as SyntaxError).message.replace(OWN_PLACE, '')
+    return { line: before.length, column: before.at(-1)!.length + 1, message }
   }
 }
 

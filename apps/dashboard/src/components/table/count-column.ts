@@ -6,7 +6,7 @@ interface CountColumn<Row> extends Pick<Column<Row>, 'key' | 'title' | 'width' |
   readonly value: (row: Row) => number | null
 }
 
-/** A column of numbers; a card omits it, because the number has no label there, unless `card` gives it a place. */
+/** A column of numbers; a card omits it unless `card` gives it a place. */
 export function countColumn<Row>({ key, title, width, card = 'none', value }: CountColumn<Row>): Column<Row> {
   return {
     key,
@@ -14,6 +14,7 @@ export function countColumn<Row>({ key, title, width, card = 'none', value }: Co
     width,
     card,
     isEnd: true,
+    isTitledInCard: true,
     cell: (row) => {
       const known = value(row)
       return known === null ? '–' : shortNumber(known)

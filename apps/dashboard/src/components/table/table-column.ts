@@ -15,6 +15,8 @@ export interface Column<Row> {
    * `metaEnd` in the second; `none` omits it, also in narrow tables. Default `meta`. Values on the right are never cut.
    */
   readonly card?: 'title' | 'end' | 'meta' | 'metaEnd' | 'none'
+  /** A value that needs its title: in a card it stands before the value. */
+  readonly isTitledInCard?: true
 }
 
 /** In a link: the key of a column, with `-` for descending order. */

@@ -62,9 +62,9 @@ function CardCells<T>({ columns, row }: { readonly columns: readonly Column<T>[]
   const line = (key: string, left: readonly Column<T>[], right: readonly Column<T>[]): ReactNode => (
     <div key={key} role="presentation" className={styles.cardLine} data-line={key}>
       <div role="presentation" className={styles.cardLeft}>
-        {left.map((column) => cellOf(column, row))}
+        {left.map((column) => cellOf(column, row, true))}
       </div>
-      {right.map((column) => cellOf(column, row))}
+      {right.map((column) => cellOf(column, row, true))}
     </div>
   )
   return (
@@ -75,10 +75,11 @@ function CardCells<T>({ columns, row }: { readonly columns: readonly Column<T>[]
   )
 }
 
-function cellOf<T>({ key, isEnd, cell }: Column<T>, row: T) {
+function cellOf<T>({ key, title, isEnd, isTitledInCard, cell }: Column<T>, row: T, isCard = false) {
   return (
     // biome-ignore lint/a11y/useSemanticElements: of the table around
     <div key={key} role="cell" className={styles.cell} data-end={isEnd || undefined}>
+      {isCard && isTitledInCard && `${title} `}
       {cell(row)}
     </div>
   )

@@ -96,7 +96,7 @@ function SingleKeys() {
   return (
     <Switch
       label="Single keys"
-      description="g and a letter, /, j, k, c and ?, in this browser."
+      description="Shortcuts of one key: g and a letter, /, j, k, c and ?. Saved in this browser."
       checked={areOn}
       onChange={({ currentTarget }) => setOn(currentTarget.checked)}
     />

@@ -20,6 +20,7 @@ export function tokenColumns(onRevoke: (token: AccessToken) => void): readonly C
       title: 'Last used',
       width: '112px',
       cell: ({ lastUsedAt }) => <Time at={lastUsedAt} precision="minute" none="never" isInRow />,
+      isTitledInCard: true,
     },
     {
       key: 'expires',

@@ -31,7 +31,15 @@ export function GroupTable({ groups, nameOf, onOpen }: GroupTableProps) {
 
 function groupColumns(nameOf: (id: string) => string): readonly Column<LetterGroup>[] {
   return [
-    { key: 'count', title: 'Events', width: '72px', isEnd: true, cell: ({ count }) => grouped(count), card: 'end' },
+    {
+      key: 'count',
+      title: 'Events',
+      width: '72px',
+      isEnd: true,
+      cell: ({ count }) => grouped(count),
+      card: 'end',
+      isTitledInCard: true,
+    },
     {
       key: 'reason',
       title: 'Reason',
@@ -44,6 +52,7 @@ function groupColumns(nameOf: (id: string) => string): readonly Column<LetterGro
       title: 'Last answer',
       width: '88px',
       cell: ({ lastStatuses }) => lastStatuses.join(', ') || '–',
+      isTitledInCard: true,
     },
     {
       key: 'destination',

@@ -64,5 +64,6 @@ function replaySearch(destinationId: string, connections: readonly Connection[])
 
 function WaitingStay({ id }: { readonly id: string }) {
   const delivery = useDeliveryState(id).data
-  return delivery === undefined ? null : <p>{destinationTexts.waitingStay(waitingOf(delivery))}</p>
+  const waiting = delivery === undefined ? 0 : waitingOf(delivery)
+  return waiting === 0 ? null : <p>{destinationTexts.waitingStay(waiting)}</p>
 }

@@ -104,27 +104,30 @@ interface CountAndStartProps {
 }
 
 function CountAndStart({ asked, isKnown, onFrom }: CountAndStartProps) {
-  const { mutateAsync, error, isPending } = useStartReplay()
+  const counting = useStartReplay()
+  const starting = useStartReplay()
   const [dryRunId, setDryRunId] = useState<string>()
   const reading = useReplay(dryRunId)
   const dryRun = reading.data
   const navigate = useNavigate()
   const isRead = dryRun === undefined ? reading.error !== null : !isRunning(dryRun)
-  const isCounting = isPending || (dryRunId !== undefined && !isRead)
+  const isCounting = counting.isPending || (dryRunId !== undefined && !isRead)
   const matched = isCounting ? null : (dryRun?.matched ?? null)
   const count = () => {
-    mutateAsync({ ...asked, dryRun: true }).then(
+    starting.reset()
+    counting.mutateAsync({ ...asked, dryRun: true }).then(
       ({ body }) => setDryRunId(body.replay.id),
       () => {},
     )
   }
   const start = () => {
-    mutateAsync(asked).then(
+    starting.mutateAsync(asked).then(
       ({ body }) => navigate({ to: `/replays/${body.replay.id}` }),
       () => {},
     )
   }
   const isWhole = asked.sourceIds.length > 0 && asked.destinationIds.length > 0
+  const error = starting.error ?? counting.error
   const availableFrom = error instanceof ApiError ? error.details?.['availableFrom'] : undefined
   return (
     <>
@@ -153,7 +156,9 @@ function CountAndStart({ asked, isKnown, onFrom }: CountAndStartProps) {
         </NeedsRole>
         {matched !== null && matched > 0 && (
           <NeedsRole role="editor">
-            <Button onClick={start}>Start</Button>
+            <Button loading={starting.isPending} onClick={start}>
+              Start
+            </Button>
           </NeedsRole>
         )}
       </div>

@@ -15,7 +15,7 @@ export function replayColumns(nameOf: (destinationId: string) => string): readon
       cell: ({ createdAt }) => <Time at={createdAt} isInRow />,
       card: 'end',
     },
-    { key: 'kind', title: 'What', width: 'minmax(140px, 1fr)', cell: replayKind, card: 'title' },
+    { key: 'kind', title: 'What', width: 'minmax(140px, 1.6fr)', cell: replayKind, card: 'title' },
     {
       key: 'destination',
       title: 'Destination',

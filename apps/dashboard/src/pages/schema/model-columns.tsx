@@ -47,6 +47,7 @@ export function modelColumns(
       title: 'Last seen',
       width: '152px',
       cell: ({ LastSeen }) => <Time at={LastSeen} isInRow />,
+      isTitledInCard: true,
       compare: (a, b) => compareTexts(a.LastSeen, b.LastSeen),
     },
   ]

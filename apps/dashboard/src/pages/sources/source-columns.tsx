@@ -51,6 +51,7 @@ export function sourceColumns(
       title: 'Last event',
       width: '152px',
       cell: (source) => <Time at={lastEventAt(source)} isInRow />,
+      isTitledInCard: true,
       compare: (a, b) => compareTexts(lastEventAt(a) ?? '', lastEventAt(b) ?? ''),
     },
     { key: 'id', title: 'Id', width: '264px', cell: ({ id }) => <ShownId id={id} />, card: 'none' },

@@ -85,7 +85,7 @@ export function BenchControls({ bench, workspace, definitions }: BenchControlsPr
             key={target.id}
             label="Overrides"
             description={`Replaces the saved configuration for this run. Variables: ${(variables?.defaultConfig ?? []).join(', ')}.`}
-            isObject
+            shape="object"
             value={bench.hasOverride ? override : undefined}
             onChange={(value) => bench.setOverride((value ?? {}) as JsonObject)}
             onFault={bench.setOverrideFault}

@@ -2,6 +2,7 @@ import { Button, FileButton } from '@mantine/core'
 import { useState } from 'react'
 import { CodeEditor } from '../../components/editor/code-editor.tsx'
 import type { CodeFault } from '../../components/editor/editor-props.ts'
+import { FaultLines } from '../../components/fault-lines.tsx'
 import { OriginSelect } from '../../components/message-origin/origin-select.tsx'
 import type { MessageName, MessageOrigins } from '../../components/message-origin/use-message-origins.ts'
 import type { SetSearch } from '../../shell/search-values.ts'
@@ -66,6 +67,7 @@ export function MessagePane({ search, set, origins, text, faults, onWrite, onOri
         minHeight={280}
         maxHeight="62vh"
       />
+      <FaultLines faults={faults} />
     </section>
   )
 }

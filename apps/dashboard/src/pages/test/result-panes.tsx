@@ -24,9 +24,11 @@ export function StagesPane({ bench, result, names, chosenId, onChoose }: StagesP
       <h2>Stages</h2>
       {run === undefined ? (
         <p className={styles.dim}>
-          {target === undefined || message === undefined
-            ? testBenchTexts.choose
-            : 'Run the message to see the result of each stage.'}
+          {target !== undefined && 'fault' in bench.read
+            ? testBenchTexts.correctMessage
+            : target === undefined || message === undefined
+              ? testBenchTexts.choose
+              : 'Run the message to see the result of each stage.'}
         </p>
       ) : (
         <PanelBoundary>

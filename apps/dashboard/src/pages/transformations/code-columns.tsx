@@ -20,13 +20,19 @@ export function codeColumns<T extends Code>(own: readonly Column<T>[]): readonly
     ...own,
     {
       key: 'state',
-      title: 'Draft',
+      title: 'State',
       width: '128px',
       cell: (code) => <PublishedMark code={code} />,
       compare: (a, b) => Number(hasDraft(b)) - Number(hasDraft(a)),
       card: 'end',
     },
-    { key: 'changed', title: 'Changed', width: '152px', cell: ({ updatedAt }) => <Time at={updatedAt} isInRow /> },
+    {
+      key: 'changed',
+      title: 'Changed',
+      width: '152px',
+      cell: ({ updatedAt }) => <Time at={updatedAt} isInRow />,
+      isTitledInCard: true,
+    },
     { key: 'id', title: 'Id', width: '264px', cell: ({ id }) => <ShownId id={id} />, card: 'none' },
   ]
 }

@@ -5,6 +5,7 @@ import { type FormEvent, useState } from 'react'
 import { ApiError } from '../../api/requests/client.ts'
 import { useSaveTransformationTests, useTransformationTests } from '../../api/transformations.ts'
 import { CodeEditor } from '../../components/editor/code-editor.tsx'
+import { FaultLines } from '../../components/fault-lines.tsx'
 import { ChangedMeanwhile } from '../../components/form/changed-meanwhile.tsx'
 import { fieldRefusal, Refusal } from '../../components/form/refusal.tsx'
 import { type StoredTests, withTest } from './stored-tests.ts'
@@ -121,6 +122,7 @@ function EventsEditor({ label, text, read, onChange }: EventsEditorProps) {
         minHeight={120}
         maxHeight="48vh"
       />
+      <FaultLines faults={fault === undefined ? [] : [fault]} />
     </div>
   )
 }

@@ -1,12 +1,20 @@
 import { useLocation } from '@tanstack/react-router'
-import { pageTexts } from '../../texts.ts'
+import { LinkButton } from '../../components/link-button.tsx'
+import { navigationTexts, pageTexts } from '../../texts.ts'
 import styles from '../shell.module.css'
+import { PageHead } from './page-head.tsx'
 
 export function PageMissing() {
   const pathname = useLocation({ select: ({ pathname }) => pathname })
   return (
-    <div className={styles.alone}>
-      <p>{pageTexts.gone('Page', pathname)}</p>
-    </div>
+    <>
+      <PageHead title="Page not found" />
+      <div className={styles.alone}>
+        <p>{pageTexts.gone('Page', pathname)}</p>
+        <LinkButton variant="default" to="/">
+          {navigationTexts.home}
+        </LinkButton>
+      </div>
+    </>
   )
 }

@@ -1,11 +1,12 @@
 import { Button } from '@mantine/core'
 import type { Connection, ConnectionRules, ConnectionWritten } from '@millrace/api-types'
 import { RULE_LIMITS } from '@millrace/protocol/connection-rules'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { useChangeConnection, useConnection } from '../../../api/connections.ts'
 import type { Tagged } from '../../../api/requests/reading.ts'
 import { ApiPopover } from '../../../components/api-popover.tsx'
 import { EditedRefusal } from '../../../components/form/edited-refusal.tsx'
+import { submitting } from '../../../components/form/submitting.ts'
 import { type EditedKind, useEdited } from '../../../components/form/use-edited.ts'
 import { NeedsRole, useMay } from '../../../components/needs-role.tsx'
 import { connectionTexts as texts } from '../../../texts.ts'
@@ -32,11 +33,10 @@ export function ConnectionRulesForm({ connection }: { readonly connection: Tagge
   const own = faultIn(rules)
   const fault = (isChecked ? own : undefined) ?? refusedRule(edited.error)
   const count = useRuleCount(connection.sourceId, own === undefined ? rules : undefined)
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
+  const submit = submitting(async () => {
     setIsChecked(true)
-    if (own === undefined) void edited.save()
-  }
+    if (own === undefined) await edited.save()
+  })
   return (
     <form className={styles.form} noValidate onSubmit={submit}>
       <p className={styles.intro}>{texts.intro}</p>

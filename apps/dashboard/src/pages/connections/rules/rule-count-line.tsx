@@ -1,35 +1,31 @@
 import type { RuleCount } from '@millrace/api-types'
-import type { UseQueryResult } from '@tanstack/react-query'
 import { ShareBar } from '../../../components/figures/share-bar.tsx'
+import { Failed } from '../../../components/states/failed.tsx'
+import type { ReadState } from '../../../components/states/read-state.ts'
 import { localTime } from '../../../components/time/time-text.ts'
 import { connectionTexts as texts } from '../../../texts.ts'
 import styles from '../connections.module.css'
 
 interface RuleCountLineProps {
-  readonly count: Pick<UseQueryResult<RuleCount>, 'data' | 'error' | 'isFetching'>
+  readonly count: ReadState<RuleCount>
   /** The rules cannot be saved as they are. */
   readonly isIncomplete: boolean
 }
 
 /** What the rules would have let through yesterday. */
-export function RuleCountLine({ count: { data, error, isFetching }, isIncomplete }: RuleCountLineProps) {
+export function RuleCountLine({ count, isIncomplete }: RuleCountLineProps) {
   return (
-    <section className={styles.count} aria-label="Yesterday" aria-busy={isFetching}>
+    <section className={styles.count} aria-label="Yesterday" aria-busy={count.isFetching}>
       <h2 className={styles.countTitle}>Yesterday</h2>
-      <CountText data={data} error={error} isIncomplete={isIncomplete} />
+      <CountText count={count} isIncomplete={isIncomplete} />
     </section>
   )
 }
 
-interface CountTextProps {
-  readonly data: RuleCount | undefined
-  readonly error: Error | null
-  readonly isIncomplete: boolean
-}
-
-function CountText({ data, error, isIncomplete }: CountTextProps) {
+function CountText({ count, isIncomplete }: RuleCountLineProps) {
+  const { data, error } = count
   if (isIncomplete) return <p className={styles.dim}>{texts.incomplete}</p>
-  if (error !== null) return <p className={styles.dim}>{texts.notCounted}</p>
+  if (error !== null) return <Failed of={count} error={error} thing="Source" />
   if (data === undefined) return <p className={styles.dim}>{texts.counting}</p>
   const { events, sent, complete, countedFrom } = data
   return (

@@ -74,7 +74,7 @@ function PreparedRow({ prepared: { name, trigger }, disabled, onAdd }: PreparedR
   return (
     <li className={styles.preparedRow}>
       <span>
-        <span className={styles.typeName}>{name}</span> <code>{trigger ?? 'no trigger of its own'}</code>
+        <span className={styles.typeName}>{name}</span> <code>{trigger ?? 'no default trigger'}</code>
       </span>
       <Button size="xs" variant="default" disabled={disabled} aria-label={`Add mapping ${name}`} onClick={onAdd}>
         Add

@@ -1,7 +1,7 @@
 import type { DestinationDefinition } from '@millrace/api-types'
 import type { JsonObject } from '@millrace/protocol/json'
 import { expect, test } from 'vitest'
-import { choiceFields, offeredChoices, withChoice } from './field-choices.ts'
+import { choiceFields, chosenText, offeredChoices, withChoice } from './field-choices.ts'
 
 const fields = {
   list_id: { label: 'List', help: '', type: 'string', dynamic: 'values' },
@@ -57,4 +57,6 @@ test('each value is offered once, and the one that is set is among them', () => 
     { value: 'a', label: 'A again' },
     { value: 'b', label: 'b' },
   ])
+  expect(offeredChoices([], 4711)).toEqual([{ value: '4711', label: '4711' }])
+  expect([4711, 'a', '', { '@path': '$.a' }, undefined].map(chosenText)).toEqual(['4711', 'a', null, null, null])
 })

@@ -19,10 +19,10 @@ export interface ChoiceField {
 /** The fields with choices of all configured mappings, in their order. */
 export function choiceFields({ uiConfig }: DestinationDefinition, config: JsonObject): ChoiceField[] {
   return mappingsIn(config).flatMap((written, at) => {
-    const { action: name, name: own } = written as JsonObject
+    if (!isJsonObject(written)) return []
+    const { action: name, name: own, mapping } = written
     const action = uiConfig.actions?.[String(name)]
     if (action === undefined) return []
-    const { mapping } = written as JsonObject
     const values = literals(isJsonObject(mapping) ? mapping : {})
     return Object.entries(action.fields).flatMap(([field, { label, dynamic }]): ChoiceField[] => {
       if (dynamic === undefined) return []
@@ -55,10 +55,16 @@ export function withChoice(config: JsonObject, { at, name, isKeys }: ChoiceField
   return { ...config, subscriptions }
 }
 
+/** What a select shows as chosen: ids of some services are numbers. Null: none is set, or a directive. */
+export function chosenText(value: JsonValue | undefined): string | null {
+  return (typeof value === 'string' && value !== '') || typeof value === 'number' ? String(value) : null
+}
+
 /** What a select offers: each value once, the one that is set among them. */
 export function offeredChoices(listed: FieldOptions['choices'], value: JsonValue | undefined) {
   const offered = new Map<string, string>()
-  if (typeof value === 'string' && value !== '') offered.set(value, value)
+  const chosen = chosenText(value)
+  if (chosen !== null) offered.set(chosen, chosen)
   for (const choice of listed) if (choice.value !== '') offered.set(choice.value, choice.label)
   return [...offered].map(([value, label]) => ({ value, label: label === '' ? value : label }))
 }

@@ -8,7 +8,7 @@ import { Refusal } from '../../../components/form/refusal.tsx'
 import { NeedsRole } from '../../../components/needs-role.tsx'
 import { destinationTexts } from '../../../texts.ts'
 import styles from '../destinations.module.css'
-import { type ChoiceField, choiceFields, isDirective, offeredChoices, withChoice } from './field-choices.ts'
+import { type ChoiceField, choiceFields, chosenText, isDirective, offeredChoices, withChoice } from './field-choices.ts'
 import type { WhenRead } from './when-read.ts'
 
 interface MappingChoicesProps {
@@ -76,7 +76,6 @@ function FieldChoice({ type, field, config, destinationId, disabled, whenRead, o
       },
     )
   const choices = offeredChoices(listed?.choices ?? [], isKeys ? undefined : value)
-  const set = typeof value === 'string' && value !== '' ? value : null
   const nextPage = listed?.nextPage ?? undefined
   return (
     <div className={styles.listed}>
@@ -85,7 +84,7 @@ function FieldChoice({ type, field, config, destinationId, disabled, whenRead, o
         description={<FieldName name={name} help={destinationTexts.mappingNumber(at + 1)} />}
         placeholder={placeholderOf(field)}
         data={choices}
-        value={isKeys ? null : set}
+        value={isKeys ? null : chosenText(value)}
         onChange={(chosen) => chosen !== null && whenRead(() => onChoose(chosen))}
         error={listed?.error == null ? undefined : destinationTexts.noChoices(listed.error)}
         nothingFoundMessage={listed === undefined ? destinationTexts.choicesNotLoaded : destinationTexts.noSuchChoice}
@@ -103,6 +102,9 @@ function FieldChoice({ type, field, config, destinationId, disabled, whenRead, o
           {nextPage === undefined ? 'Load choices' : 'Load more'}
         </Button>
       </NeedsRole>
+      <span role="status" className={styles.dim}>
+        {listed != null && listed.error == null && destinationTexts.choicesLoaded(listed.choices.length)}
+      </span>
       <Refusal error={error} />
     </div>
   )

@@ -65,6 +65,8 @@ export function NewDestinationForm({ definition }: { readonly definition: Destin
   const submit = submitting(async () => {
     if (isWhole()) await run(body, sourceIds)
   })
+  /** A refusal is of what was written before. */
+  const forget = () => create.error !== null && create.reset()
   const nameRefusal = fieldRefusal(create.error, ['name'])?.text
 
   return (
@@ -75,7 +77,10 @@ export function NewDestinationForm({ definition }: { readonly definition: Destin
           label="Name"
           description="Events can use the name in integrations."
           value={name}
-          onChange={({ currentTarget }) => setName(currentTarget.value)}
+          onChange={({ currentTarget }) => {
+            setName(currentTarget.value)
+            forget()
+          }}
           error={nameRefusal}
           withAsterisk
           maxLength={200}
@@ -103,7 +108,7 @@ export function NewDestinationForm({ definition }: { readonly definition: Destin
         disabled={!mayEdit}
         onChange={(written) => {
           setConfig(written)
-          if (create.error !== null) create.reset()
+          forget()
         }}
         onUnread={onUnread}
       />

@@ -30,4 +30,7 @@ test('a mapping is added behind the others, and nothing else changes', () => {
     subscriptions: [{ action: 'a' }, { action: 'b' }],
   })
   expect(withMapping({}, { action: 'b' })).toEqual({ subscriptions: [{ action: 'b' }] })
+  expect(withMapping({ subscriptions: ['unfinished'] }, { action: 'b' })).toEqual({
+    subscriptions: ['unfinished', { action: 'b' }],
+  })
 })

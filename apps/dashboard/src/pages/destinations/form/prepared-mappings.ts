@@ -1,5 +1,5 @@
 import type { DestinationDefinition } from '@millrace/api-types'
-import { isJsonObject, type JsonObject, type JsonValue } from '@millrace/protocol/json'
+import type { JsonObject, JsonValue } from '@millrace/protocol/json'
 
 /** A mapping that can be added to a configuration. */
 export interface PreparedMapping {
@@ -35,5 +35,5 @@ export function withMapping(config: JsonObject, written: JsonObject): JsonObject
 
 export function mappingsIn(config: JsonObject): JsonValue[] {
   const { subscriptions } = config
-  return Array.isArray(subscriptions) ? subscriptions.filter(isJsonObject) : []
+  return Array.isArray(subscriptions) ? subscriptions : []
 }

@@ -1,11 +1,11 @@
 import { ActionIcon, Button, Select } from '@mantine/core'
 import type { Destination } from '@millrace/api-types'
 import { Link } from '@tanstack/react-router'
-import type { FormEvent } from 'react'
 import { namesOf } from '../../../api/names.ts'
 import { useTransformations } from '../../../api/transformations.ts'
 import { ApiPopover } from '../../../components/api-popover.tsx'
 import { EditedRefusal } from '../../../components/form/edited-refusal.tsx'
+import { submitting } from '../../../components/form/submitting.ts'
 import { useEdited } from '../../../components/form/use-edited.ts'
 import { NeedsRole, useMay } from '../../../components/needs-role.tsx'
 import { Empty } from '../../../components/states/empty.tsx'
@@ -34,13 +34,7 @@ export function DestinationChain({ destination }: DestinationTabProps) {
           ({ id, publishedVersionId }) => publishedVersionId !== null && !chain.includes(id),
         )
         return (
-          <form
-            className={styles.form}
-            onSubmit={(event: FormEvent) => {
-              event.preventDefault()
-              void edited.save()
-            }}
-          >
+          <form className={styles.form} onSubmit={(event) => void submitting(edited.save)(event)}>
             <EditedRefusal thing="destination" edited={edited} />
             {chain.length === 0 ? (
               <Empty text={destinationTexts.noTransformation} />

@@ -86,8 +86,15 @@ function versionColumns(
       title: 'First seen',
       width: '152px',
       cell: ({ version }) => <Time at={version.FirstSeen} isInRow />,
+      isTitledInCard: true,
     },
-    { key: 'last', title: 'Last seen', width: '152px', cell: ({ version }) => <Time at={version.LastSeen} isInRow /> },
+    {
+      key: 'last',
+      title: 'Last seen',
+      width: '152px',
+      cell: ({ version }) => <Time at={version.LastSeen} isInRow />,
+      isTitledInCard: true,
+    },
     {
       key: 'count',
       title: 'Events',
@@ -95,6 +102,7 @@ function versionColumns(
       isEnd: true,
       cell: ({ version }) => grouped(version.TotalCount),
       card: 'end',
+      isTitledInCard: true,
     },
   ]
 }

@@ -23,7 +23,13 @@ export function credentialColumns({ onReplace, onDelete }: Actions): Column<Cred
       ),
       card: 'title',
     },
-    { key: 'updated', title: 'Last set', width: '160px', cell: ({ updatedAt }) => <Time at={updatedAt} isInRow /> },
+    {
+      key: 'updated',
+      title: 'Last set',
+      width: '160px',
+      cell: ({ updatedAt }) => <Time at={updatedAt} isInRow />,
+      isTitledInCard: true,
+    },
     {
       key: 'actions',
       title: '',

@@ -41,6 +41,7 @@ export function userColumns(
       title: 'Last use',
       width: '136px',
       cell: (user) => <Time at={lastUse(tokensOf(user))} precision="minute" none="never" isInRow />,
+      isTitledInCard: true,
     },
     {
       key: 'created',

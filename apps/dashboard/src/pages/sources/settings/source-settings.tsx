@@ -1,10 +1,10 @@
 import { Button, Switch, TextInput } from '@mantine/core'
 import type { Source, SourceWritten } from '@millrace/api-types'
-import type { FormEvent } from 'react'
 import { useChangeSource, useSource } from '../../../api/sources.ts'
 import { ApiPopover } from '../../../components/api-popover.tsx'
 import { EditedRefusal } from '../../../components/form/edited-refusal.tsx'
 import { fieldRefusal } from '../../../components/form/refusal.tsx'
+import { submitting } from '../../../components/form/submitting.ts'
 import { type EditedKind, useEdited } from '../../../components/form/use-edited.ts'
 import { NeedsRole, useMay } from '../../../components/needs-role.tsx'
 import type { SourceTabProps } from '../source-tab-props.ts'
@@ -29,13 +29,7 @@ export function SourceSettings({ source }: SourceTabProps) {
 
   return (
     <>
-      <form
-        className={styles.form}
-        onSubmit={(event: FormEvent) => {
-          event.preventDefault()
-          void edited.save()
-        }}
-      >
+      <form className={styles.form} onSubmit={(event) => void submitting(edited.save)(event)}>
         <EditedRefusal thing="source" edited={edited} fields={FIELDS} />
         <TextInput
           label="Name"

@@ -5,6 +5,7 @@ import type { Code } from '../../../api/code.ts'
 import { useTransformationTests } from '../../../api/transformations.ts'
 import { CodeEditor } from '../../../components/editor/code-editor.tsx'
 import type { CodePlace } from '../../../components/editor/editor-props.ts'
+import { FaultLines } from '../../../components/fault-lines.tsx'
 import { Refusal } from '../../../components/form/refusal.tsx'
 import { lazyPart } from '../../../components/lazy-part.ts'
 import { OriginSelect } from '../../../components/message-origin/origin-select.tsx'
@@ -92,6 +93,7 @@ export function TryPane({ transformation, written, runner, onPlace, onFailure }:
         minHeight={120}
         maxHeight="32vh"
       />
+      <FaultLines faults={fault === undefined ? NO_FAULTS : [fault]} />
       <div className={styles.paneLine}>
         <NeedsRole role="editor">
           <Switch
