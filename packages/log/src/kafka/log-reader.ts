@@ -204,7 +204,9 @@ export class LogReader {
     const key = `${partition} ${from}`
     const known = this.#underWay.get(key)
     if (known !== undefined) return known
-    const fetching = this.#fetch(partition, from).finally(() => this.#underWay.take(key))
+    const fetching = this.#fetch(partition, from).finally(() => {
+      this.#underWay.take(key)
+    })
     this.#underWay.add(key, fetching)
     return fetching
   }
