@@ -67,7 +67,7 @@ export {
 } from './store/job-store.ts'
 export { MAX_GROUPS } from './store/letters/letter-limits.ts'
 export { findInEntries, HASH_ENTRY_BYTES, type MessageStore } from './store/message-store.ts'
-export type { EventPlaceKey, OutcomeStore, RangeWrite, Recorded } from './store/outcome-store.ts'
+export type { EventPlaceKey, OutcomeStore, PartitionOffset, RangeWrite, Recorded } from './store/outcome-store.ts'
 export { outcomeOfDeadLetter } from './store/outcomes/dead-letter-outcome.ts'
 export type { BlockWrite, JourneyWrite } from './store/outcomes/flush.ts'
 export { STAGES, type Stage } from './store/outcomes/flush.ts'

@@ -41,6 +41,11 @@ export type Recorded =
 /** Place of an event that has an outcome; `partition` stands for `partition:stream`. */
 export type EventPlaceKey = readonly [partition: number, offset: number, index: number]
 
+export interface PartitionOffset {
+  readonly partition: number
+  readonly offset: number
+}
+
 /** Outcomes of events. Flushes write the outcomes themselves, @see DeliveryStore.outcomesOf. */
 export interface OutcomeStore {
   positions(): Promise<PositionWrite[]>
@@ -77,11 +82,13 @@ export interface OutcomeStore {
   /**
    * Records ranges as discarded; the open and replaying dead letters and the waits of a scope in some partitions end.
    *
+   * @param request `keptFrom`: what lies there or later stays, because a later connection of the same pair took it.
    * @returns the number of open dead letters that ended.
    */
   discard(request: {
     scope: Scope
     partitions: readonly number[]
+    keptFrom?: readonly PartitionOffset[] | undefined
     ranges: readonly RangeWrite[]
     reason: string
     at: number

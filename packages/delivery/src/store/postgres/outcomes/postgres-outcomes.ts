@@ -140,18 +140,25 @@ export class PostgresOutcomes implements OutcomeStore {
     })
   }
 
-  async discard({ scope, partitions, ranges, reason, at }: Parameters<OutcomeStore['discard']>[0]): Promise<number> {
+  async discard(request: Parameters<OutcomeStore['discard']>[0]): Promise<number> {
+    const { scope, partitions, keptFrom = [], ranges, reason, at } = request
     const { transactions, names, letterChanges } = this.#options
     const ids = ranges.flatMap(({ destinationId, sourceId }) => [destinationId, sourceId ?? destinationId])
     const number = await names.numbers([...ids, reason])
-    const sought = { destination: await names.sought(scope.destinationId), source: await names.sought(scope.sourceId) }
+    const kept = new Map(keptFrom.map(({ partition, offset }) => [partition, offset]))
+    const sought = {
+      destination: await names.sought(scope.destinationId),
+      source: await names.sought(scope.sourceId),
+      partitions,
+      before: partitions.map((partition) => kept.get(partition) ?? Number.MAX_SAFE_INTEGER),
+    }
     const written = [...partitions, ...ranges.map(({ partition }) => partition)]
-    const waiting = [sought.destination ?? null, sought.source ?? null, partitions]
+    const waiting = [sought.destination ?? null, sought.source ?? null, partitions, sought.before]
     // The last transaction tells that all is done.
     let letters = 0
     for (let rows = ENDED_TOGETHER; rows === ENDED_TOGETHER; ) {
       const some = await transactions.writeOwned(written, (queries) =>
-        letterChanges.discardSome(queries, { ...sought, partitions }, number(reason), at, ENDED_TOGETHER),
+        letterChanges.discardSome(queries, sought, number(reason), at, ENDED_TOGETHER),
       )
       letters += some.letters
       rows = some.rows
@@ -160,7 +167,7 @@ export class PostgresOutcomes implements OutcomeStore {
     return transactions.writeOwned(written, async (queries) => {
       for (const range of ranges) await writeRange(queries, range, number)
       await queries.run(DROP_WAITING, waiting)
-      return letters + (await letterChanges.discardAll(queries, { ...sought, partitions }, number(reason), at))
+      return letters + (await letterChanges.discardAll(queries, sought, number(reason), at))
     })
   }
 
@@ -232,7 +239,8 @@ const GROW_RANGE = `
 
 const isRemoved = (j: string) => `
   ${j}.outcome = 'waiting' AND ($1::bigint IS NULL OR ${j}.destination = $1)
-  AND ($2::bigint IS NULL OR ${j}.source = $2) AND ${j}.partition = ANY ($3::bigint[])`
+  AND ($2::bigint IS NULL OR ${j}.source = $2) AND ${j}.partition = ANY ($3::bigint[])
+  AND ${j}."offset" < ($4::bigint[])[array_position($3::bigint[], ${j}.partition)]`
 const DROP_WAITING = `DELETE FROM journey WHERE ${isRemoved('journey')}`
 const DROP_SOME_WAITING = dropSome(isRemoved)
 
