@@ -69,13 +69,17 @@ export interface OutcomeStore {
   /** Traces are deleted up to this time, ms since 1970; undefined if all of them exist. */
   droppedUntil(): Promise<number | undefined>
   deliveredSince(request: { destinationId: string; hour: number }): Promise<number>
-  /** Records the events of each source that waited before an offset as given up. Waits in flight stay. */
+  /**
+   * Records the events of each source that waited before an offset as given up, and the positions that pass them. Waits in flight
+   * stay.
+   */
   expireWaiting(request: {
     destinationId: string
     partition: number
     before: number
     inFlight: readonly { offset: number; index: number }[]
     ranges: readonly RangeWrite[]
+    positions: readonly PositionWrite[]
   }): Promise<void>
   /** Records a range unless it exists. */
   expireRange(range: RangeWrite): Promise<void>

@@ -85,7 +85,15 @@ export function testOutcomes(makePlace: MakePlace): void {
         ...{ destinationId: 'd1', sourceId: 's1', partition: 0, fromOffset: 2, toOffset: 10 },
         ...{ outcome: 'expired', reason: 'storage budget', count: 1, at: NOW },
       }
-      await store.outcomes.expireWaiting({ destinationId: 'd1', partition: 0, before: 10, inFlight, ranges: [range] })
+      await store.outcomes.expireWaiting({
+        ...{ destinationId: 'd1', partition: 0, before: 10, inFlight, ranges: [range] },
+        positions: [{ reader: 'd1', partition: 0, stream: 0, position: { offset: 25, index: 1 } }],
+      })
+      expect(await store.outcomes.positions()).toMatchObject([{ reader: 'd1', position: { offset: 25, index: 1 } }])
+      outcomes.placed(await store.outcomes.positions())
+      outcomes.moved()
+      await store.flush()
+      expect(await store.outcomes.positions(), 'it went back').toMatchObject([{ position: { offset: 20, index: 0 } }])
       for (let i = 0; i < 2; i++)
         await store.outcomes.expireRange({ ...range, sourceId: null, fromOffset: 12, toOffset: 14 })
       const { waiting } = await store.outcomes.resume({ destinationId: 'd1', partitions: [0] })

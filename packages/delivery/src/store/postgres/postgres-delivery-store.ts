@@ -10,6 +10,7 @@ import type { ShardRuns, UnderWay } from '../run-store.ts'
 import { DayTables } from './day-tables.ts'
 import { BlockRows } from './flush/block-writes.ts'
 import { FlushWriter } from './flush/flush-writer.ts'
+import { WrittenPositions } from './flush/written-positions.ts'
 import { PostgresJobs } from './jobs/postgres-jobs.ts'
 import { ExpiredLetters } from './letters/expired-letters.ts'
 import { LetterChanges } from './letters/letter-changes.ts'
@@ -93,6 +94,7 @@ export class PostgresDeliveryStore implements DeliveryStore {
     const names = new StoredNames(pool, clock)
     const days = new DayTables(pool)
     const blocks = new BlockRows()
+    const written = new WrittenPositions(fence)
     const reads = new LetterReads(pool)
     const changes = new LetterChanges()
     const recorded = new RecordedOutcomes(pool, names, reads)
@@ -101,7 +103,7 @@ export class PostgresDeliveryStore implements DeliveryStore {
     this.#transactions = transactions
     this.#process = process
     this.#clock = clock
-    this.outcomes = new PostgresOutcomes({ transactions, names, recorded, letterChanges: changes })
+    this.outcomes = new PostgresOutcomes({ transactions, names, recorded, letterChanges: changes, written })
     this.deadLetters = new PostgresDeadLetters({ transactions, names, reads, changes, expired })
     this.jobs = new PostgresJobs({ transactions, names, reads, changes, days, blocks, clock, writer })
     this.backlog = new PostgresBacklog(transactions, names)
@@ -115,7 +117,7 @@ export class PostgresDeliveryStore implements DeliveryStore {
     this.places = new PostgresPlaces(transactions, names)
     this.figures = new PostgresFigures(transactions, names)
     this.#retention = new TraceRetention(transactions, days, clock)
-    this.#flushes = new FlushWriter({ pool, names, days, blocks, fence, clock, writer, noteOf: this.#noteOf })
+    this.#flushes = new FlushWriter({ pool, names, days, blocks, fence, clock, writer, written, noteOf: this.#noteOf })
     this.#writer = new OutcomeWriter({ write: (flush) => this.#write(flush), clock, logger, onFault, fence })
   }
 

@@ -140,7 +140,9 @@ test('every call that writes state of a shard is fenced: under a lost epoch it w
   const calls: Record<string, (store: PostgresDeliveryStore) => Promise<unknown>> = {
     expireRange: ({ outcomes }) => outcomes.expireRange({ ...expired, fromOffset: 5 }),
     expireWaiting: ({ outcomes }) =>
-      outcomes.expireWaiting({ destinationId: 'd1', partition: 1, before: 9, inFlight: [], ranges: [expired] }),
+      outcomes.expireWaiting({
+        ...{ destinationId: 'd1', partition: 1, before: 9, inFlight: [], ranges: [expired], positions: [] },
+      }),
     discard: ({ outcomes }) =>
       outcomes.discard({ scope: {}, partitions, ranges: [{ ...expired, outcome: 'discarded' }], reason: 'x', at: NOW }),
     discardWithoutRanges: ({ outcomes }) =>

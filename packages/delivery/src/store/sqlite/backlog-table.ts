@@ -54,7 +54,7 @@ export class BacklogTable {
   }
 
   expireWaiting(request: Parameters<OutcomeStore['expireWaiting']>[0], writeRange: (range: RangeWrite) => void): void {
-    const { destinationId, partition, before, inFlight, ranges } = request
+    const { destinationId, partition, before, inFlight, ranges, positions } = request
     const destination = this.#names.number(destinationId)
     const kept = JSON.stringify(inFlight.map(({ offset, index }) => `${offset} ${index}`))
     this.#statements.dropWaits.run(destination, partition, before, kept)
@@ -66,6 +66,7 @@ export class BacklogTable {
       )
       if (grown.changes === 0) writeRange(range)
     }
+    for (const position of positions) this.#outcomes.writePosition(position)
     this.countExpired(
       destinationId,
       ranges.reduce((sum, { count }) => sum + count, 0),

@@ -137,7 +137,7 @@ export class KeptPayloads {
       ...{ destinationId, sourceId, partition, fromOffset: from, toOffset: to, outcome: 'expired' as const },
       ...{ reason: LOG_CUT, count: Math.ceil((to - from) / sources), at: clock.now() },
     }))
-    await store.outcomes.expireWaiting({ destinationId, partition, before: 0, inFlight: [], ranges })
+    await store.outcomes.expireWaiting({ destinationId, partition, before: 0, inFlight: [], ranges, positions: [] })
     const count = ranges.reduce((sum, range) => sum + range.count, 0)
     onCut(destinationId, count)
     logger.error({ destinationId, partition, ...lost }, 'the topic deleted records that were not delivered yet')

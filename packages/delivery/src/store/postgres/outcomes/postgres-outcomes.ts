@@ -4,11 +4,13 @@ import { type EventPlaceKey, MAX_BETWEEN_RANGES, type OutcomeStore, type RangeWr
 import { rowOfDeadLetterId } from '../../outcomes/dead-letter-id.ts'
 import type { JourneyWrite, PositionWrite } from '../../outcomes/flush.ts'
 import { ENTRY_BYTES, readEntry } from '../../outcomes/outcome-block.ts'
+import type { WrittenPositions } from '../flush/written-positions.ts'
 import type { LetterChanges } from '../letters/letter-changes.ts'
 import { addToBacklog } from '../letters/letter-counts.ts'
 import type { StoredNames } from '../stored-names.ts'
 import type { Transactions } from '../transactions.ts'
 import { JOURNEY_NAMES, JOURNEY_WITHOUT_REQUESTS, type JourneyRow, journeyOf, replayNumber } from './journey-rows.ts'
+import { positionsAsJson, upsertPositions } from './position-rows.ts'
 import type { RecordedOutcomes } from './recorded-outcomes.ts'
 
 /** Rows of one answer: a restart reads its waits in steps, and delivery goes on in between. */
@@ -21,6 +23,7 @@ export interface PostgresOutcomesOptions {
   readonly names: StoredNames
   readonly recorded: RecordedOutcomes
   readonly letterChanges: LetterChanges
+  readonly written: WrittenPositions
 }
 
 export class PostgresOutcomes implements OutcomeStore {
@@ -107,8 +110,8 @@ export class PostgresOutcomes implements OutcomeStore {
   }
 
   async expireWaiting(request: Parameters<OutcomeStore['expireWaiting']>[0]): Promise<void> {
-    const { destinationId, partition, before, inFlight, ranges } = request
-    const { transactions, names } = this.#options
+    const { destinationId, partition, before, inFlight, ranges, positions } = request
+    const { transactions, names, written } = this.#options
     const number = await names.numbers([destinationId, ...ranges.map(({ sourceId }) => sourceId!)])
     const destination = number(destinationId)
     const places = JSON.stringify(inFlight.map(({ offset, index }) => ({ offset, idx: index })))
@@ -124,7 +127,9 @@ export class PostgresOutcomes implements OutcomeStore {
       const expired = ranges.reduce((sum, { count }) => sum + count, 0)
       const counted = addToBacklog('SELECT $1::bigint, $2::bigint, 0, 0, $3::bigint')
       if (expired > 0) await queries.run(counted, [destination, partition, expired])
+      if (positions.length > 0) await queries.run(upsertPositions('$1'), [positionsAsJson(positions, number)])
     })
+    written.note(positions)
   }
 
   async expireRange(range: RangeWrite): Promise<void> {
