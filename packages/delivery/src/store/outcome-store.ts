@@ -46,6 +46,14 @@ export interface PartitionOffset {
   readonly offset: number
 }
 
+/** The part of a range from an offset on, with its part of the count; undefined if the range ends before. */
+export function rangeFrom(range: RangeWrite, offset: number): RangeWrite | undefined {
+  const { fromOffset, toOffset, count } = range
+  if (offset <= fromOffset) return range
+  if (offset >= toOffset) return undefined
+  return { ...range, fromOffset: offset, count: Math.ceil((count * (toOffset - offset)) / (toOffset - fromOffset)) }
+}
+
 /** Outcomes of events. Flushes write the outcomes themselves, @see DeliveryStore.outcomesOf. */
 export interface OutcomeStore {
   positions(): Promise<PositionWrite[]>
@@ -81,6 +89,14 @@ export interface OutcomeStore {
     ranges: readonly RangeWrite[]
     positions: readonly PositionWrite[]
   }): Promise<void>
+  /**
+   * Records what a destination had not read of a partition when the log lost it. Of each source and reason, what lies before the end
+   * of an earlier record is recorded already: losses are found in the order of the log, and again after a crash.
+   *
+   * @param lost ranges of one destination and partition, each with its source.
+   * @returns the number of events that were not recorded before.
+   */
+  expireLost(lost: readonly RangeWrite[]): Promise<number>
   /** Records a range unless it exists. */
   expireRange(range: RangeWrite): Promise<void>
   /**

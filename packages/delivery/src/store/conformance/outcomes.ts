@@ -114,6 +114,36 @@ export function testOutcomes(makePlace: MakePlace): void {
       expect(await store.outcomes.resume({ destinationId: 'd1', partitions: [0] })).toMatchObject({ waiting: [] })
     }))
 
+  test('what the log has lost is counted once, however often and from wherever it is found', () =>
+    withStore(makePlace, async (store) => {
+      const lost = (sourceId: string, fromOffset: number, toOffset: number): RangeWrite => ({
+        ...{ destinationId: 'd1', sourceId, partition: 0, fromOffset, toOffset, outcome: 'expired' },
+        ...{ reason: 'log was cut', count: toOffset - fromOffset, at: NOW },
+      })
+      const steps: [lost: RangeWrite[], counted: number][] = [
+        [[lost('s1', 10, 20), lost('s2', 15, 20)], 15],
+        [[lost('s1', 10, 20), lost('s2', 15, 20)], 0],
+        [[lost('s1', 5, 12)], 0],
+        [[lost('s1', 12, 30), lost('s2', 20, 30)], 20],
+        [[lost('s1', 40_000, 40_010)], 10],
+        [[{ ...lost('s1', 10, 20), partition: 1 }], 10],
+        [[{ ...lost('s1', 10, 20), destinationId: 'd2' }], 10],
+      ]
+      for (const [ranges, counted] of steps) {
+        expect([ranges, await store.outcomes.expireLost(ranges)]).toEqual([ranges, counted])
+      }
+      const expired = (await store.backlog.byDestination()).map(({ destinationId, expired }) => [
+        destinationId,
+        expired,
+      ])
+      expect(expired.toSorted()).toEqual([
+        ['d1', 55],
+        ['d2', 10],
+      ])
+      const recorded = await recordedAt(store, 29)
+      expect(recorded).toEqual([['d1', { kind: 'range', outcome: 'expired', reason: 'log was cut' }]])
+    }))
+
   test('traces leave after their time; dead letters and waits do not', () =>
     withStore(makePlace, async (store, clock) => {
       const outcomes = laneOf(store, 'd1', 20)

@@ -138,6 +138,7 @@ test('every call that writes state of a shard is fenced: under a lost epoch it w
   const span = { kind: 'connection', resource: 'c1', partition: 1, fromOffset: 3, toOffset: null } as const
   const decided = { shard: 1, positions: [[1, 9]], duplicates: [], keys: [] } as const
   const calls: Record<string, (store: PostgresDeliveryStore) => Promise<unknown>> = {
+    expireLost: ({ outcomes }) => outcomes.expireLost([{ ...expired, reason: 'log was cut' }]),
     expireRange: ({ outcomes }) => outcomes.expireRange({ ...expired, fromOffset: 5 }),
     expireWaiting: ({ outcomes }) =>
       outcomes.expireWaiting({

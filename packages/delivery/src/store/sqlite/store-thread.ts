@@ -62,6 +62,7 @@ const nouns: NounAnswers = {
       return (row as { sum: number }).sum
     },
     expireWaiting: (request) => write(() => backlog.expireWaiting(request, (range) => ranges.write(range))),
+    expireLost: (lost) => write(() => backlog.expireLost(lost, (range) => ranges.write(range))),
     expireRange: (range) => write(() => ranges.writeOnce(range)),
     discard: ({ scope, partitions, keptFrom = [], ranges: discarded, reason, at }) =>
       write(() => {

@@ -137,8 +137,8 @@ export class KeptPayloads {
       ...{ destinationId, sourceId, partition, fromOffset: from, toOffset: to, outcome: 'expired' as const },
       ...{ reason: LOG_CUT, count: Math.ceil((to - from) / sources), at: clock.now() },
     }))
-    await store.outcomes.expireWaiting({ destinationId, partition, before: 0, inFlight: [], ranges, positions: [] })
-    const count = ranges.reduce((sum, range) => sum + range.count, 0)
+    const count = await store.outcomes.expireLost(ranges)
+    if (count === 0) return
     onCut(destinationId, count)
     logger.error({ destinationId, partition, ...lost }, 'the topic deleted records that were not delivered yet')
     this.#cut = `${LOG_CUT}: ${destinationId} had not received records ${lost.from} to ${lost.to - 1} of partition ${partition}`

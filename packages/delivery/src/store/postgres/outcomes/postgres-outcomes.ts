@@ -1,6 +1,12 @@
 import type { Queries } from '@millrace/postgres'
 import type { RequestHistory } from '../../../lane/history/request-history.ts'
-import { type EventPlaceKey, MAX_BETWEEN_RANGES, type OutcomeStore, type RangeWrite } from '../../outcome-store.ts'
+import {
+  type EventPlaceKey,
+  MAX_BETWEEN_RANGES,
+  type OutcomeStore,
+  type RangeWrite,
+  rangeFrom,
+} from '../../outcome-store.ts'
 import { rowOfDeadLetterId } from '../../outcomes/dead-letter-id.ts'
 import type { JourneyWrite, PositionWrite } from '../../outcomes/flush.ts'
 import { ENTRY_BYTES, readEntry } from '../../outcomes/outcome-block.ts'
@@ -119,17 +125,25 @@ export class PostgresOutcomes implements OutcomeStore {
     await this.#inSteps([partition], (queries) => queries.run(DROP_SOME_WAITS, waits))
     await transactions.writeOwned([partition], async (queries) => {
       await queries.run(DROP_WAITS, waits)
-      for (const { sourceId, toOffset, count, at, reason, fromOffset, ...range } of ranges) {
-        const values = [toOffset, count, at, destination, number(sourceId!), partition, reason, fromOffset]
-        if ((await queries.run(GROW_RANGE, values)) > 0) continue
-        await writeRange(queries, { ...range, sourceId, toOffset, count, at, reason, fromOffset }, number)
-      }
-      const expired = ranges.reduce((sum, { count }) => sum + count, 0)
-      const counted = addToBacklog('SELECT $1::bigint, $2::bigint, 0, 0, $3::bigint')
-      if (expired > 0) await queries.run(counted, [destination, partition, expired])
+      await recordRanges(queries, ranges, number)
       if (positions.length > 0) await queries.run(upsertPositions('$1'), [positionsAsJson(positions, number)])
     })
     written.note(positions)
+  }
+
+  async expireLost(lost: readonly RangeWrite[]): Promise<number> {
+    const { transactions, names } = this.#options
+    const number = await names.numbers(lost.flatMap(({ destinationId, sourceId }) => [destinationId, sourceId!]))
+    const partitions = new Set(lost.map(({ partition }) => partition))
+    return transactions.writeOwned(partitions, async (queries) => {
+      const ranges: RangeWrite[] = []
+      for (const range of lost) {
+        const values = [number(range.destinationId), number(range.sourceId!), range.partition, range.reason]
+        const [row] = await queries.rows<{ until: number }>(LOST_UNTIL, values)
+        ranges.push(...[rangeFrom(range, row!.until) ?? []].flat())
+      }
+      return recordRanges(queries, ranges, number)
+    })
   }
 
   async expireRange(range: RangeWrite): Promise<void> {
@@ -196,6 +210,23 @@ export class PostgresOutcomes implements OutcomeStore {
   }
 }
 
+/** Expired events; a range that is near an earlier one extends it. @returns their number. */
+async function recordRanges(
+  queries: Queries,
+  ranges: readonly RangeWrite[],
+  number: (name: string) => number,
+): Promise<number> {
+  const counted = addToBacklog('SELECT $1::bigint, $2::bigint, 0, 0, $3::bigint')
+  for (const range of ranges) {
+    const { destinationId, sourceId, partition, fromOffset, toOffset, count, at, reason } = range
+    const destination = number(destinationId)
+    const values = [toOffset, count, at, destination, number(sourceId!), partition, reason, fromOffset]
+    if ((await queries.run(GROW_RANGE, values)) === 0) await writeRange(queries, range, number)
+    if (count > 0) await queries.run(counted, [destination, partition, count])
+  }
+  return ranges.reduce((sum, { count }) => sum + count, 0)
+}
+
 async function writeRange(queries: Queries, range: RangeWrite, number: (name: string) => number): Promise<void> {
   const { destinationId, sourceId, partition, fromOffset, toOffset, outcome, reason, count, at } = range
   const source = sourceId === null ? null : number(sourceId)
@@ -236,6 +267,10 @@ const isExpired = (j: string) => `
   )`
 const DROP_WAITS = `DELETE FROM journey WHERE ${isExpired('journey')}`
 const DROP_SOME_WAITS = dropSome(isExpired)
+
+const LOST_UNTIL = `
+  SELECT coalesce(max(to_offset), 0)::bigint AS until FROM outcome_range
+  WHERE destination = $1 AND source = $2 AND partition = $3 AND outcome = 'expired' AND reason = $4`
 
 const GROW_RANGE = `
   UPDATE outcome_range SET to_offset = $1, count = count + $2, at = $3 WHERE id =
