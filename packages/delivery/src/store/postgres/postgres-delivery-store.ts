@@ -2,6 +2,7 @@ import { MessageChannel, type MessagePort } from 'node:worker_threads'
 import type { HeldLease, PostgresPool } from '@millrace/postgres'
 import { answerCalls, type Clock, Histogram } from '@millrace/std'
 import type { DeliveryStore, TidyRequest } from '../delivery-store.ts'
+import type { JobStore } from '../job-store.ts'
 import type { Flush, FlushAnswer } from '../outcomes/flush.ts'
 import type { LaneOutcomes } from '../outcomes/lane-outcomes.ts'
 import { OutcomeWriter, type OutcomeWriterOptions } from '../outcomes/outcome-writer.ts'
@@ -60,6 +61,8 @@ export class PostgresDeliveryStore implements DeliveryStore {
   readonly statistics
   /** Steps of 10 s, for an hour: no process has those of the others in memory. */
   readonly shortStatistics
+  /** The jobs for the process that leads them: it writes nothing once another one has its lease. */
+  readonly jobsUnder: (lease: HeldLease) => JobStore
   readonly spans
   readonly messages
   readonly runs
@@ -105,7 +108,9 @@ export class PostgresDeliveryStore implements DeliveryStore {
     this.#clock = clock
     this.outcomes = new PostgresOutcomes({ transactions, names, recorded, letterChanges: changes, written })
     this.deadLetters = new PostgresDeadLetters({ transactions, names, reads, changes, expired })
-    this.jobs = new PostgresJobs({ transactions, names, reads, changes, days, blocks, clock, writer })
+    const jobs = { transactions, names, reads, changes, days, blocks, clock, writer }
+    this.jobs = new PostgresJobs(jobs)
+    this.jobsUnder = (lease) => new PostgresJobs({ ...jobs, transactions: transactions.under(lease) })
     this.backlog = new PostgresBacklog(transactions, names)
     this.statistics = new PostgresStatistics(transactions, names, writer, 'long')
     this.shortStatistics = new PostgresStatistics(transactions, names, writer, 'short')
