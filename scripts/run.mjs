@@ -5,14 +5,16 @@ import path from 'node:path'
 import { ensureInstalled, findNode, root } from './install.mjs'
 
 try {
+  const [file, ...fileArguments] = process.argv.slice(2)
+  if (!file) throw new Error('usage: node scripts/run.mjs <file> [arguments]')
   ensureInstalled()
-  run(findNode(), process.argv.slice(2))
+  run(findNode(), file, fileArguments)
 } catch (error) {
   process.stderr.write(`${error.message}\n`)
   process.exitCode = 1
 }
 
-function run(node, [file, ...fileArguments]) {
+function run(node, file, fileArguments) {
   const env = {
     // Most of a start is reading TypeScript: what was read once is kept.
     NODE_COMPILE_CACHE: path.join(root, 'node_modules/.cache/code'),

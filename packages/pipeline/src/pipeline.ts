@@ -166,8 +166,8 @@ export class Pipeline implements Shard {
     const { configuration } = change
     const before = this.#configuration
     this.#configuration = configuration
-    const removed = this.#removals.carryOut(before, configuration)
     this.#spans.reconcile(change)
+    const removed = this.#removals.carryOut(before, configuration, this.#spans.all)
     this.#deliveries.openNew(change, this.#deps)
     // After a crash the place that went back is the one that counts; outcomes of what was removed must not follow later.
     if (this.#deliveries.configure(configuration) || (await removed).length > 0) await this.#options.store.flush()

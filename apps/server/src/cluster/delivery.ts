@@ -153,7 +153,7 @@ export async function openClusterDelivery(needs: ClusterDeliveryNeeds): Promise<
   })
 
   opened.defer(() => needs.member.leave())
-  leases.share(leadOf(lead), [0])
+  leases.share(leadOf(lead, store), [0])
   housekeeping.share(leases)
   budget.share(leases)
   const shards: LeasedWork = {
@@ -184,12 +184,12 @@ export async function openClusterDelivery(needs: ClusterDeliveryNeeds): Promise<
 }
 
 /** One process counts and ends jobs. */
-function leadOf(lead: JobLead): LeasedWork {
+function leadOf(lead: JobLead, { jobsUnder }: Pick<PostgresDeliveryStore, 'jobsUnder'>): LeasedWork {
   return {
     ...{ kind: 'jobs', role: 'pipeline' },
-    async start({ signal }) {
-      signal.addEventListener('abort', () => void lead.stop(), { once: true })
-      lead.start()
+    async start(lease) {
+      lease.signal.addEventListener('abort', () => void lead.stop(), { once: true })
+      lead.start(jobsUnder(lease))
     },
     stop: () => lead.stop(),
   }

@@ -35,6 +35,19 @@ test('a replay whose events cannot be read at a takeover goes on when they can',
   expect(failures).toBeLessThan(1)
 })
 
+test('a topic that ends before the position of a destination, because it was made anew, is named', async () => {
+  await using engines = await EnginesUnderTest.start('made_anew')
+  await using shards = await ShardsUnderTest.start(engines)
+  const first = await startWithEvents(shards)
+  await shards.owned.stop(first)
+  expect(shards.owned.retentionWarning()).toBeUndefined()
+  await engines.pool.query('UPDATE position SET "offset" = "offset" + 1000 WHERE stream = 0 AND partition = 0')
+  await shards.start()
+  expect(shards.owned.retentionWarning()).toMatch(
+    /^\S+ has read partition 0 up to 10\d\d, but it ends at \d: the topic was made anew/,
+  )
+})
+
 test('a replay that begins while its shard is given back goes on at the next owner only', async () => {
   const reading = Promise.withResolvers<void>()
   let isHeld = false

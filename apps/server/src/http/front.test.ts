@@ -82,3 +82,29 @@ test('a target that names its host is read as its path and query', async () => {
   await answersTo(front, targets.map(request).join(''), targets.length, answer, { closes: true })
   expect(seen).toEqual(['/a?b=c', '/a', '/', '/?b', '/http://x', '*'])
 })
+
+const HOSTS: readonly (readonly [fields: string, status: string])[] = [
+  ['Host: x\r\n', '200'],
+  ['Host: x\r\nHosts: y\r\nX-Host: z\r\n', '200'],
+  ['Host: x\r\nHost: y\r\n', '400'],
+  ['Host: x\r\nAccept: */*\r\nhOST: x\r\n', '400'],
+  ['', '400'],
+]
+
+test.each(HOSTS)('a request that does not have exactly one Host field gets 400: %j %s', async (fields, status) => {
+  await using front = await Front.listen('127.0.0.1', 0)
+  const bytes = `GET /a HTTP/1.1\r\n${fields}\r\n`
+  const answer = ([response]: ServerResponse[]) => response!.setHeader('Content-Length', 0).end()
+  const answers = await answersTo(front, bytes, 1, answer, { closes: true })
+  expect(answers.map(([got]) => got)).toEqual([status])
+})
+
+test('a request with two Host fields reaches no handler, and those behind it on the connection do', async () => {
+  await using front = await Front.listen('127.0.0.1', 0)
+  const twice = 'POST /a HTTP/1.1\r\nHost: x\r\nHost: y\r\nContent-Length: 2\r\n\r\n{}'
+  const answer = ([response]: ServerResponse[]) => response!.setHeader('Content-Length', 2).end(response!.req.url)
+  expect(await answersTo(front, `${twice}${request('/b')}`, 1, answer, { closes: true })).toEqual([
+    ['400', 'Bad Request'],
+    ['200', '/b'],
+  ])
+})

@@ -97,9 +97,31 @@ export class Front implements AsyncDisposable {
       if (this.#inProgress === 0) this.#onIdle()
     })
     if (this.#isStopping) response.shouldKeepAlive = false
+    if (namesHostTwice(request.rawHeaders)) {
+      if (isBodyHeldBack(request)) response.shouldKeepAlive = false
+      const text = 'Bad Request'
+      response.writeHead(400, { ...REFUSAL_HEADERS, 'Content-Length': text.length }).end(text)
+      return
+    }
     if (!request.url!.startsWith('/')) request.url = originForm(request.url!)
     this.#handler(request, response)
   }
+}
+
+/**
+ * Node accepts such a request and takes the first field; a proxy before it may have taken the other (RFC 9112 §3.2).
+ *
+ * @param rawHeaders names and values by turns, as received.
+ */
+function namesHostTwice(rawHeaders: readonly string[]): boolean {
+  let isNamed = false
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at]!
+    if (name.length !== 4 || name.toLowerCase() !== 'host') continue
+    if (isNamed) return true
+    isNamed = true
+  }
+  return false
 }
 
 /** The path and query of a target that names its host too, as clients of a proxy send it (RFC 9112 §3.2.2). */
@@ -143,9 +165,12 @@ function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
     return
   }
   const [status, text] = CLIENT_ERRORS[error.code ?? ''] ?? ['400 Bad Request', 'Bad Request']
-  const head = `HTTP/1.1 ${status}\r\nContent-Type: text/plain; charset=utf-8\r\nX-Content-Type-Options: nosniff\r\n`
+  const fields = Object.entries(REFUSAL_HEADERS).map(([name, value]) => `${name}: ${value}\r\n`)
+  const head = `HTTP/1.1 ${status}\r\n${fields.join('')}`
   socket.end(`${head}Content-Length: ${text.length}\r\nConnection: close\r\n\r\n${text}`)
 }
+
+const REFUSAL_HEADERS = { 'Content-Type': 'text/plain; charset=utf-8', 'X-Content-Type-Options': 'nosniff' }
 
 /** Connections whose last request was refused while an earlier one is in progress. */
 const refusedLater = new WeakSet<Socket>()

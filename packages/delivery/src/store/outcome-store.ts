@@ -41,6 +41,19 @@ export type Recorded =
 /** Place of an event that has an outcome; `partition` stands for `partition:stream`. */
 export type EventPlaceKey = readonly [partition: number, offset: number, index: number]
 
+export interface PartitionOffset {
+  readonly partition: number
+  readonly offset: number
+}
+
+/** The part of a range from an offset on, with its part of the count; undefined if the range ends before. */
+export function rangeFrom(range: RangeWrite, offset: number): RangeWrite | undefined {
+  const { fromOffset, toOffset, count } = range
+  if (offset <= fromOffset) return range
+  if (offset >= toOffset) return undefined
+  return { ...range, fromOffset: offset, count: Math.ceil((count * (toOffset - offset)) / (toOffset - fromOffset)) }
+}
+
 /** Outcomes of events. Flushes write the outcomes themselves, @see DeliveryStore.outcomesOf. */
 export interface OutcomeStore {
   positions(): Promise<PositionWrite[]>
@@ -64,24 +77,38 @@ export interface OutcomeStore {
   /** Traces are deleted up to this time, ms since 1970; undefined if all of them exist. */
   droppedUntil(): Promise<number | undefined>
   deliveredSince(request: { destinationId: string; hour: number }): Promise<number>
-  /** Records the events of each source that waited before an offset as given up. Waits in flight stay. */
+  /**
+   * Records the events of each source that waited before an offset as given up, and the positions that pass them. Waits in flight
+   * stay.
+   */
   expireWaiting(request: {
     destinationId: string
     partition: number
     before: number
     inFlight: readonly { offset: number; index: number }[]
     ranges: readonly RangeWrite[]
+    positions: readonly PositionWrite[]
   }): Promise<void>
+  /**
+   * Records what a destination had not read of a partition when the log lost it. Of each source and reason, what lies before the end
+   * of an earlier record is recorded already: losses are found in the order of the log, and again after a crash.
+   *
+   * @param lost ranges of one destination and partition, each with its source.
+   * @returns the number of events that were not recorded before.
+   */
+  expireLost(lost: readonly RangeWrite[]): Promise<number>
   /** Records a range unless it exists. */
   expireRange(range: RangeWrite): Promise<void>
   /**
    * Records ranges as discarded; the open and replaying dead letters and the waits of a scope in some partitions end.
    *
+   * @param request `keptFrom`: what lies there or later stays, because a later connection of the same pair took it.
    * @returns the number of open dead letters that ended.
    */
   discard(request: {
     scope: Scope
     partitions: readonly number[]
+    keptFrom?: readonly PartitionOffset[] | undefined
     ranges: readonly RangeWrite[]
     reason: string
     at: number

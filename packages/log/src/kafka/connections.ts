@@ -36,6 +36,8 @@ interface Api<Args extends unknown[], Answer> {
 }
 
 export interface TopicMetadata {
+  /** Of a topic that was deleted and made again it is another one. */
+  readonly id: string
   /** By index: undefined while a partition is unknown. */
   readonly partitions: readonly PartitionMetadata[]
 }
@@ -128,7 +130,7 @@ export class KafkaConnections {
     if (answer.brokers.length > 0) {
       this.#nodes = new Map(answer.brokers.map(({ nodeId, host, port }) => [nodeId, { host, port }]))
     }
-    for (const { name, partitions } of answer.topics) {
+    for (const { name, topicId, partitions } of answer.topics) {
       if (name == null) continue
       const found: PartitionMetadata[] = []
       for (const { partitionIndex, leaderId, replicaNodes, isrNodes } of partitions) {
@@ -136,7 +138,7 @@ export class KafkaConnections {
         found[partitionIndex] = { leader, replicas: replicaNodes.length, inSync: isrNodes.length }
       }
       if (found.length === 0) this.#topics.delete(name)
-      else this.#topics.set(name, { partitions: found })
+      else this.#topics.set(name, { id: topicId, partitions: found })
     }
   }
 

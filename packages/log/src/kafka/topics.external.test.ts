@@ -1,5 +1,5 @@
 import { ManualClock, systemClock } from '@millrace/std'
-import { createTopicsV7, describeConfigsV4, incrementalAlterConfigsV1 } from '@platformatic/kafka'
+import { createTopicsV7, deleteTopicsV6, describeConfigsV4, incrementalAlterConfigsV1 } from '@platformatic/kafka'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { testRecord } from '../conformance.ts'
 import type { KafkaCluster } from '../kafka-brokers/index.ts'
@@ -75,6 +75,23 @@ test('topics are checked again every minute', async () => {
   await expect
     .poll(() => log.topicWarning())
     .toContain(`unclean.leader.election.enable of topic ${prefix}.live is true`)
+})
+
+test('a topic that was deleted and made again while the process runs is named', async () => {
+  const prefix = newPrefix()
+  await (await openLog(kafka, { prefix }))[Symbol.asyncDispose]()
+  const clock = new ManualClock(Date.now())
+  await using log = await openLog(kafka, { prefix, clock })
+  expect(log.topicWarning()).not.toContain('made again')
+  await connections.callAny(deleteTopicsV6.api, [{ name: `${prefix}.live` }], 5_000)
+  const isMade = async () => {
+    const topic = { name: `${prefix}.live`, numPartitions: 1, replicationFactor: 1, assignments: [], configs: [] }
+    const { topics } = await connections.callAny(createTopicsV7.api, [topic], 5_000, false)
+    return topics[0]!.errorCode
+  }
+  await expect.poll(isMade).toBe(0)
+  await clock.advance(60_000)
+  await expect.poll(() => log.topicWarning()).toContain(`topic ${prefix}.live was deleted and made again`)
 })
 
 test('the number of partitions is that of the topics, whatever the setting says later; both topics must agree', async () => {

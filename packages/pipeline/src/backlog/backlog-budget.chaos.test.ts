@@ -157,6 +157,25 @@ test('what expired behind a call in flight is neither sent nor counted again aft
   expect(await run.outcome('m-2')).toBe('expired: storage budget')
 })
 
+test('what expired is neither sent nor counted again after a crash right behind its record', async () => {
+  const { run, sink } = await PipelineUnderTest.withSink('hang', { d1: { delivery: { concurrency: 2 } } })
+  await using _ = run
+  for (const event of padded(200, 'm')) await run.accept([event])
+  await run.settle()
+  const flushes = noFlushBehindExpiry()
+  run.writes = false
+  const { count } = await run.shard.expireWaiting({ destinationId: 'd1', bytes: 60 * KB })
+  expect([sink.held, count > 50]).toEqual([2, true])
+  sink.answer = () => 200
+  await run.crash(() => flushes.mockRestore())
+  run.writes = true
+  await run.advance(MINUTE)
+  expect((await run.state()).expired).toBe(count)
+  expect(new Set(sink.messageIds).size).toBe(200 - count)
+  expect(await run.outcome('m-0')).toBe('delivered')
+  expect(await run.outcome('m-2')).toBe('expired: storage budget')
+})
+
 test('events of a connection that was not there are not expired with those of one that was', async () => {
   const { run } = await PipelineUnderTest.withSink(500, { backlogMaxBytes: 50 * KB, sources: ['s1', 's2'] })
   await using _ = run
@@ -189,6 +208,20 @@ function failingWrites(count: number) {
   ) {
     if (args[0] !== 'outcomes.expireWaiting' || ++failures > count) return call.apply(this, args) as Promise<never>
     return Promise.reject(new Error('disk is full'))
+  })
+}
+
+/** Once an expiry is recorded, no flush is. */
+function noFlushBehindExpiry() {
+  const call = ThreadCalls.prototype.call
+  let hasExpired = false
+  return vi.spyOn(ThreadCalls.prototype, 'call').mockImplementation(function (
+    this: InstanceType<typeof ThreadCalls>,
+    ...args
+  ) {
+    if (args[0] === 'flush' && hasExpired) return Promise.reject(new Error('disk is full'))
+    hasExpired ||= args[0] === 'outcomes.expireWaiting'
+    return call.apply(this, args) as Promise<never>
   })
 }
 

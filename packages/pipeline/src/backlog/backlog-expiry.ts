@@ -1,4 +1,4 @@
-import type { DeliveryStore, LaneEvent, RangeWrite } from '@millrace/delivery'
+import type { DeliveryStore, LaneEvent, PositionWrite, RangeWrite } from '@millrace/delivery'
 import type { Offset, OffsetRange, Tally } from '@millrace/log'
 import type { Clock, Logger } from '@millrace/std'
 import type { DestinationDelivery } from '../delivery/destination-delivery.ts'
@@ -58,15 +58,17 @@ export class BacklogExpiry {
       }
       const first = Math.min(before, ...cursors.map(({ offset }) => offset), lowest(events))
       const destinationId = delivery.destination.id
+      // The positions that are recorded with the expiry pass what the lane has collected so far, and calls in flight.
+      await store.flush()
+      let positions: readonly PositionWrite[] = []
       const count = await this.#untilDone(destinationId, async () => {
         const ranges = await this.#ranges(delivery, partition, { from: first, to: before }, events, untaken)
         const inFlight = delivery.unfinishedBefore(partition, before)
-        await store.outcomes.expireWaiting({ destinationId, partition, before, inFlight, ranges })
+        positions = delivery.placesPast(partition, before)
+        await store.outcomes.expireWaiting({ destinationId, partition, before, inFlight, ranges, positions })
         return ranges.reduce((sum, range) => sum + range.count, 0)
       })
-      delivery.feed.skipped(partition)
-      // Writes the position behind these events.
-      await store.flush()
+      delivery.gaveUp(partition, positions)
       if (count > 0) return { count, bytes: place.bytes }
     }
     return { count: 0, bytes: 0 }

@@ -38,7 +38,7 @@ async function countedLate({ outcomes = [] as string[], deletedBefore = 0 } = {}
   const logger = { info() {}, warn() {}, error() {} }
   const scan = new LogScan(log, store, systemClock, () => {})
   const lead = new JobLead({ store, scan, partitions: 1, clock: systemClock, logger })
-  lead.start()
+  lead.start(store.jobs)
   try {
     const matched = async () => (await store.jobs.get('j1'))!.matched
     await expect.poll(matched, { timeout: 20_000 }).not.toBe(null)

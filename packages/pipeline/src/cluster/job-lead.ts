@@ -1,4 +1,4 @@
-import type { DeliveryStore, Job } from '@millrace/delivery'
+import type { DeliveryStore, Job, JobStore } from '@millrace/delivery'
 import type { Clock, Logger } from '@millrace/std'
 import type { JobDeps } from '../jobs/job-context.ts'
 import { JobRun } from '../jobs/job-run.ts'
@@ -8,7 +8,7 @@ import { Turns } from './turns.ts'
 const LOOK_MS = 1_000
 
 export interface JobLeadOptions {
-  readonly store: DeliveryStore
+  readonly store: Pick<DeliveryStore, 'deadLetters' | 'outcomes'>
   readonly scan: LogScan
   readonly partitions: number
   readonly clock: Clock
@@ -22,6 +22,7 @@ export class JobLead {
   readonly #counts = new Map<string, JobRun>()
   readonly #counted = new Set<string>()
   readonly #turns: Turns
+  #jobs!: JobStore
 
   constructor(options: JobLeadOptions) {
     this.#options = options
@@ -31,7 +32,9 @@ export class JobLead {
     this.#turns = new Turns(clock, LOOK_MS, () => this.#look(), onError)
   }
 
-  start(): void {
+  /** @param jobs writes only under the lease. */
+  start(jobs: JobStore): void {
+    this.#jobs = jobs
     this.#turns.start()
   }
 
@@ -43,7 +46,7 @@ export class JobLead {
   }
 
   async #look(): Promise<void> {
-    const unfinished = await this.#options.store.jobs.unfinished()
+    const unfinished = await this.#jobs.unfinished()
     const ids = new Set(unfinished.map(({ id }) => id))
     for (const id of this.#counted) if (!ids.has(id)) this.#counted.delete(id)
     for (const [id, run] of this.#counts) if (!ids.has(id)) await run.halt()
@@ -67,12 +70,11 @@ export class JobLead {
   /** Owners note that a part is at its end when they have started its last event. */
   async #isOver(job: Job): Promise<boolean> {
     if (job.isDryRun || !job.parts.every(({ isAtEnd }) => isAtEnd)) return false
-    return !(await this.#options.store.jobs.isUnderWay({ jobId: job.id, partitions: this.#partitions }))
+    return !(await this.#jobs.isUnderWay({ jobId: job.id, partitions: this.#partitions }))
   }
 
   async #end({ id }: Job): Promise<void> {
-    const { store, clock } = this.#options
-    await store.jobs.change({ id, from: ['queued', 'running'], to: 'done', at: clock.now() })
+    await this.#jobs.change({ id, from: ['queued', 'running'], to: 'done', at: this.#options.clock.now() })
   }
 
   #deps(): JobDeps {
@@ -81,7 +83,8 @@ export class JobLead {
       throw new Error('counting starts no event')
     }
     return {
-      ...{ store, scan, clock, logger, task: 'count', shardOf },
+      ...{ scan, clock, logger, task: 'count', shardOf },
+      store: { deadLetters: store.deadLetters, outcomes: store.outcomes, jobs: this.#jobs },
       flush: async () => {},
       shards: () => [],
       partitions: () => [],

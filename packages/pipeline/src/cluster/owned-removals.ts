@@ -3,6 +3,7 @@ import type { Logger } from '@millrace/std'
 import type { Configuration } from '../following/configuration.ts'
 import { byScope, RemovalRecords, type RemovalRecordsOptions } from '../following/removal-records.ts'
 import type { Removed } from '../following/removals.ts'
+import type { SpannedConfiguration } from './owned-shards-options.ts'
 import { Turns } from './turns.ts'
 
 const AGAIN_MS = 1_000
@@ -83,19 +84,20 @@ export class OwnedRemovals {
    *
    * @param stored read before the configuration: a span that it does not have is of a resource that was removed, and not of
    * one that was made since.
+   * @param newest with all of its spans.
    * @param partitions of the shard.
    */
   async recordForgotten(
     stored: readonly Span[],
-    configuration: Configuration,
+    newest: SpannedConfiguration,
     partitions: readonly number[],
   ): Promise<void> {
     const { store } = this.#options
-    const forgotten = removedOf(stored, configuration, partitions)
+    const forgotten = removedOf(stored, newest.configuration, partitions)
     if (forgotten.length === 0) return
     const positions = await store.outcomes.positions()
     const records = new RemovalRecords({ ...this.#options, partitions: () => partitions })
-    await records.recordForgotten(forgotten, configuration, (reader, partition, stream) => {
+    await records.recordForgotten(forgotten, newest, (reader, partition, stream) => {
       const row = positions.find((each) => {
         return each.reader === reader && each.partition === partition && each.stream === stream
       })

@@ -78,7 +78,7 @@ export class ShardOpener {
     const stored = await this.#options.store.spans.all()
     const newest = await this.#options.newest()
     const partitions = partitionsOfShard(shard, this.#log)
-    await this.#deps.removals.recordForgotten(stored, newest.configuration, partitions)
+    await this.#deps.removals.recordForgotten(stored, newest, partitions)
     return newest
   }
 

@@ -8,6 +8,7 @@ import {
   type LaneClient,
   type LaneEvent,
   type LaneOutcomes,
+  type PositionWrite,
 } from '@millrace/delivery'
 import type { DestinationModule } from '@millrace/destinations'
 import type { StoredEvent } from '@millrace/protocol'
@@ -235,11 +236,25 @@ export class DestinationDelivery {
     return { events, bytes }
   }
 
-  /** Gives up the events that wait before an offset, except those in flight. The caller records the returned ranges. */
+  /**
+   * Gives up the events that wait before an offset, except those in flight, which get a row. Once that is on disk, the caller records
+   * the returned ranges together with `placesPast`, and calls `gaveUp`.
+   */
   giveUpBefore(partition: number, offset: number) {
     const cursors = this.feed.skipTo(partition, offset)
     const events = this.lane.giveUpBefore(partition, offset)
     return { cursors, events }
+  }
+
+  /** The positions that pass the events before an offset that were given up. */
+  placesPast(partition: number, offset: number): PositionWrite[] {
+    return this.feed.placesPast(partition, offset).map((place) => ({ reader: this.destination.id, ...place }))
+  }
+
+  /** What was given up is recorded, with these positions. */
+  gaveUp(partition: number, positions: readonly PositionWrite[]): void {
+    this.#outcomes.placed(positions)
+    this.feed.skipped(partition)
   }
 
   /** Events of the lane before an offset; after `giveUpBefore` those in flight and the replayed ones. */

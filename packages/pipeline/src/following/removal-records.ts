@@ -3,7 +3,7 @@ import { type EventLog, STREAMS } from '@millrace/log'
 import type { Clock } from '@millrace/std'
 import type { DeliveryMetrics } from '../delivery/delivery-metrics.ts'
 import type { Configuration } from './configuration.ts'
-import { type Removed, reasonOf } from './removals.ts'
+import { beginningOf, type Removed, reasonOf } from './removals.ts'
 import type { PositionOf } from './starting-places.ts'
 
 export interface RemovalRecordsOptions {
@@ -33,14 +33,24 @@ export class RemovalRecords {
     await this.#record(joined(parts))
   }
 
-  /** After a crash, spans of removed connections show which removals were not recorded. */
-  async recordForgotten(spans: readonly Span[], configuration: Configuration, positionOf: PositionOf): Promise<void> {
+  /**
+   * After a crash, spans of removed connections show which removals were not recorded.
+   *
+   * @param current all spans that belong to the configuration.
+   */
+  async recordForgotten(
+    spans: readonly Span[],
+    { configuration, spans: current }: { readonly configuration: Configuration; readonly spans: readonly Span[] },
+    positionOf: PositionOf,
+  ): Promise<void> {
     const { log, store } = this.#options
     for (const span of spans) {
       const { destinationId, sourceId, partition, fromOffset } = span
       if (span.kind !== 'connection' || configuration.connections.has(span.resource)) continue
       const scope = { destinationId, sourceId }
-      const toOffset = span.toOffset ?? log.end(partition)
+      const keptFrom = beginningOf(scope, configuration, current)
+      const kept = keptFrom.find((each) => each.partition === partition)?.offset ?? Number.POSITIVE_INFINITY
+      const toOffset = Math.min(span.toOffset ?? log.end(partition), kept)
       let count = 0
       let oldest = toOffset
       const { waiting } = await store.outcomes.resume({ destinationId, partitions: [partition] })
@@ -51,17 +61,17 @@ export class RemovalRecords {
         oldest = Math.min(oldest, position)
         for (const wait of waiting) {
           if (wait.sourceId !== sourceId || wait.stream !== stream) continue
-          if (wait.offset >= position) continue
+          if (wait.offset >= Math.min(position, kept)) continue
           count++
           oldest = Math.min(oldest, wait.offset)
         }
       }
       const ranges = [{ partition, fromOffset: oldest, toOffset }]
-      await this.#record({ scope, reason: reasonOf(scope, configuration), ranges, count })
+      await this.#record({ scope, reason: reasonOf(scope, configuration), ranges, keptFrom, count })
     }
   }
 
-  async #record({ scope, reason, ranges, count }: Removed): Promise<void> {
+  async #record({ scope, reason, ranges, keptFrom, count }: Removed): Promise<void> {
     const { store, clock, metrics } = this.#options
     const at = clock.now()
     const { destinationId, sourceId = null } = scope
@@ -78,6 +88,7 @@ export class RemovalRecords {
     const letters = await store.outcomes.discard({
       scope,
       partitions: this.#options.partitions(),
+      keptFrom,
       ranges: rows,
       reason,
       at,
@@ -92,7 +103,8 @@ export function byScope(removed: readonly Removed[]): Iterable<readonly Removed[
 }
 
 function joined(parts: readonly Removed[]): Removed {
-  const { scope, reason } = parts[0]!
+  // Every shard knows the spans of all of them.
+  const { scope, reason, keptFrom } = parts[0]!
   const count = parts.reduce((sum, part) => sum + part.count, 0)
-  return { scope: scope satisfies Scope, reason, ranges: parts.flatMap(({ ranges }) => ranges), count }
+  return { scope: scope satisfies Scope, reason, ranges: parts.flatMap(({ ranges }) => ranges), keptFrom, count }
 }

@@ -1,4 +1,4 @@
-import type { Scope } from '@millrace/delivery'
+import type { PartitionOffset, Scope, Span } from '@millrace/delivery'
 import type { LogReader } from '@millrace/log'
 import type { DestinationDelivery } from '../delivery/destination-delivery.ts'
 import type { Configuration, ConfiguredConnection } from './configuration.ts'
@@ -15,6 +15,8 @@ export interface Removed {
   readonly scope: Scope & { readonly destinationId: string }
   readonly reason: string
   readonly ranges: readonly WaitingRange[]
+  /** Of a removed connection: where another one begins that was made for the same source and destination. */
+  readonly keptFrom: readonly PartitionOffset[]
   /** Waiting events, without dead letters. */
   readonly count: number
 }
@@ -41,15 +43,21 @@ export class Removals {
     this.#options = options
   }
 
-  /** Takes effect at once. @returns what was removed, when nothing of it is under way any more. */
-  carryOut(before: Configuration, after: Configuration): Promise<Removed[]> {
+  /**
+   * Takes effect at once.
+   *
+   * @param spans of the later configuration.
+   * @returns what was removed, when nothing of it is under way any more.
+   */
+  carryOut(before: Configuration, after: Configuration, spans: readonly Span[]): Promise<Removed[]> {
     const removed: (Promise<Removed> | undefined)[] = []
     for (const id of before.destinations.keys()) {
       if (!after.destinations.has(id)) removed.push(this.#removeDestination(id))
     }
     for (const connection of before.connections.values()) {
       if (after.connections.has(connection.id) || !after.destinations.has(connection.destinationId)) continue
-      removed.push(this.#removeConnection(connection, reasonOf(connection, after)))
+      const keptFrom = beginningOf(connection, after, spans)
+      removed.push(this.#removeConnection(connection, reasonOf(connection, after), keptFrom))
     }
     return Promise.all(removed.filter((each) => each !== undefined))
   }
@@ -64,28 +72,50 @@ export class Removals {
     deliveries.delete(id)
     const stopped = delivery.remove()
     return Promise.all([count, stopped]).then(([count]) => {
-      return { scope, reason: 'destination was removed', ranges, count }
+      return { scope, reason: 'destination was removed', ranges, keptFrom: [], count }
     })
   }
 
-  #removeConnection({ sourceId, destinationId }: ConfiguredConnection, reason: string): Promise<Removed> | undefined {
+  #removeConnection(
+    { sourceId, destinationId }: ConfiguredConnection,
+    reason: string,
+    keptFrom: readonly PartitionOffset[],
+  ): Promise<Removed> | undefined {
     const { deliveries, waiting } = this.#options
     const delivery = deliveries.get(destinationId)
     if (delivery === undefined) return undefined
     const scope = { destinationId, sourceId }
     const count = waiting(scope)
-    const ranges = this.#waitingRanges(delivery)
+    const ranges = this.#waitingRanges(delivery, keptFrom)
     delivery.discard(sourceId)
-    return count.then((count) => ({ scope, reason, ranges, count }))
+    return count.then((count) => ({ scope, reason, ranges, keptFrom, count }))
   }
 
-  #waitingRanges(delivery: DestinationDelivery): WaitingRange[] {
+  #waitingRanges(delivery: DestinationDelivery, keptFrom: readonly PartitionOffset[] = []): WaitingRange[] {
     const { log, partitions } = this.#options
     return partitions.flatMap((partition) => {
-      const range = { partition, fromOffset: delivery.neededFrom(partition), toOffset: log.end(partition) }
+      const ends = [
+        log.end(partition),
+        ...keptFrom.flatMap((kept) => (kept.partition === partition ? kept.offset : [])),
+      ]
+      const range = { partition, fromOffset: delivery.neededFrom(partition), toOffset: Math.min(...ends) }
       return range.fromOffset < range.toOffset ? [range] : []
     })
   }
+}
+
+/** Where the connections of a configuration for the same source and destination as a removed one begin, by partition. */
+export function beginningOf(
+  { sourceId, destinationId }: Pick<ConfiguredConnection, 'sourceId' | 'destinationId'>,
+  { connections }: Configuration,
+  spans: readonly Span[],
+): PartitionOffset[] {
+  const ofPair = spans.filter((span) => {
+    return span.sourceId === sourceId && span.destinationId === destinationId && connections.has(span.resource)
+  })
+  return [...Map.groupBy(ofPair, ({ partition }) => partition)].map(([partition, own]) => {
+    return { partition, offset: Math.min(...own.map(({ fromOffset }) => fromOffset)) }
+  })
 }
 
 /** The parts of a connection that were removed. */

@@ -227,7 +227,8 @@ export class DeliveryHost<S extends Shard = Shard> {
     const positions = await store.outcomes.positions()
     const positionOf: PositionOf = (reader, partition, stream) =>
       positions.find((row) => row.reader === reader && row.partition === partition && row.stream === stream)?.position
-    await this.#removals.recordForgotten(this.#spans.all, this.#configuration, positionOf)
+    const spans = this.#spans.all
+    await this.#removals.recordForgotten(spans, { configuration: this.#configuration, spans }, positionOf)
     await this.#writeSpans(this.#spans.reconcile({ configuration: this.#configuration, ends: this.#ends() }))
     this.#shards = await openShards({
       configuration: this.#configuration,

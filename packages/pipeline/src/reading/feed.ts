@@ -140,6 +140,11 @@ export class Feed {
     return this.#of(partition).skipTo(offset)
   }
 
+  /** Where the positions go with the outcome of the skipped events before an offset. */
+  placesPast(partition: number, offset: number) {
+    return this.#of(partition).placesPast(offset)
+  }
+
   /** The outcome of the skipped events is recorded: the position may pass them. */
   skipped(partition: number): void {
     this.#of(partition).skipped()

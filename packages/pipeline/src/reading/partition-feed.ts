@@ -92,6 +92,16 @@ export class PartitionFeed {
     return cursors
   }
 
+  /** By stream, where the positions go when the outcome of the skipped events before an offset is recorded; only those that move. */
+  placesPast(offset: number): { partition: number; stream: number; position: Position }[] {
+    const { partition } = this
+    return this.streams.flatMap(({ progress }, stream) => {
+      const reached = progress.reached()
+      const position = reached.offset < offset ? reached : { offset, index: 0 }
+      return isBefore(progress.position(), position) ? [{ partition, stream, position }] : []
+    })
+  }
+
   /** The outcome of the skipped events is recorded. */
   skipped(): void {
     for (const { progress } of this.streams) progress.release()

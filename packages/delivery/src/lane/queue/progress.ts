@@ -43,7 +43,11 @@ export class Progress {
   }
 
   position(): Position {
-    if (this.#held !== undefined) return this.#held
+    return this.#held ?? this.reached()
+  }
+
+  /** The position, also while it is held. */
+  reached(): Position {
     let lowest = lower(this.#cursor(), this.#current.first())
     if (this.#ranges.length > 0) {
       this.#ranges = this.#ranges.filter((range) => range.first() !== undefined)

@@ -85,7 +85,15 @@ export function testOutcomes(makePlace: MakePlace): void {
         ...{ destinationId: 'd1', sourceId: 's1', partition: 0, fromOffset: 2, toOffset: 10 },
         ...{ outcome: 'expired', reason: 'storage budget', count: 1, at: NOW },
       }
-      await store.outcomes.expireWaiting({ destinationId: 'd1', partition: 0, before: 10, inFlight, ranges: [range] })
+      await store.outcomes.expireWaiting({
+        ...{ destinationId: 'd1', partition: 0, before: 10, inFlight, ranges: [range] },
+        positions: [{ reader: 'd1', partition: 0, stream: 0, position: { offset: 25, index: 1 } }],
+      })
+      expect(await store.outcomes.positions()).toMatchObject([{ reader: 'd1', position: { offset: 25, index: 1 } }])
+      outcomes.placed(await store.outcomes.positions())
+      outcomes.moved()
+      await store.flush()
+      expect(await store.outcomes.positions(), 'it went back').toMatchObject([{ position: { offset: 20, index: 0 } }])
       for (let i = 0; i < 2; i++)
         await store.outcomes.expireRange({ ...range, sourceId: null, fromOffset: 12, toOffset: 14 })
       const { waiting } = await store.outcomes.resume({ destinationId: 'd1', partitions: [0] })
@@ -104,6 +112,36 @@ export function testOutcomes(makePlace: MakePlace): void {
         at: NOW,
       })
       expect(await store.outcomes.resume({ destinationId: 'd1', partitions: [0] })).toMatchObject({ waiting: [] })
+    }))
+
+  test('what the log has lost is counted once, however often and from wherever it is found', () =>
+    withStore(makePlace, async (store) => {
+      const lost = (sourceId: string, fromOffset: number, toOffset: number): RangeWrite => ({
+        ...{ destinationId: 'd1', sourceId, partition: 0, fromOffset, toOffset, outcome: 'expired' },
+        ...{ reason: 'log was cut', count: toOffset - fromOffset, at: NOW },
+      })
+      const steps: [lost: RangeWrite[], counted: number][] = [
+        [[lost('s1', 10, 20), lost('s2', 15, 20)], 15],
+        [[lost('s1', 10, 20), lost('s2', 15, 20)], 0],
+        [[lost('s1', 5, 12)], 0],
+        [[lost('s1', 12, 30), lost('s2', 20, 30)], 20],
+        [[lost('s1', 40_000, 40_010)], 10],
+        [[{ ...lost('s1', 10, 20), partition: 1 }], 10],
+        [[{ ...lost('s1', 10, 20), destinationId: 'd2' }], 10],
+      ]
+      for (const [ranges, counted] of steps) {
+        expect([ranges, await store.outcomes.expireLost(ranges)]).toEqual([ranges, counted])
+      }
+      const expired = (await store.backlog.byDestination()).map(({ destinationId, expired }) => [
+        destinationId,
+        expired,
+      ])
+      expect(expired.toSorted()).toEqual([
+        ['d1', 55],
+        ['d2', 10],
+      ])
+      const recorded = await recordedAt(store, 29)
+      expect(recorded).toEqual([['d1', { kind: 'range', outcome: 'expired', reason: 'log was cut' }]])
     }))
 
   test('traces leave after their time; dead letters and waits do not', () =>

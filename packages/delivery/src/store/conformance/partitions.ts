@@ -151,6 +151,39 @@ export function testPartitions(makePlace: MakePlace): void {
       const { waiting } = await store.outcomes.resume({ destinationId: 'd1', partitions: ALL })
       expect(new Set(waiting.map(({ partition }) => partition))).toEqual(new Set([2]))
     }))
+
+  test('a removal ends nothing at or after the places where a later connection of the pair begins', () =>
+    withStore(makePlace, async (store) => {
+      // 100 at a time: an engine may pack them together.
+      const offsets = Array.from({ length: 100 }, (_, n) => n)
+      const outcomes = laneOfAll(store)
+      for (const partition of [0, 1]) {
+        for (const offset of offsets) {
+          outcomes.deadLetter(eventAt(partition, offset), letter(offset, { partition, attempts: 0 }))
+        }
+      }
+      await store.flush()
+      await store.jobs.createOfLetters({ ...replayJob('j1'), selection: { ids: await idsAt(store, [1, 2, 95, 96]) } })
+      await take(store, [0, 1], 99)
+      for (const offset of [200, 201, 202]) outcomes.journey(eventAt(0, offset), wait(offset))
+      await store.flush()
+      const scope = { destinationId: 'd1', sourceId: 's1' }
+      const removal = { scope, partitions: [0, 1], ranges: [], reason: 'connection was removed', at: NOW }
+      const keptFrom = [
+        { partition: 0, offset: 90 },
+        { partition: 1, offset: 200 },
+        { partition: 2, offset: 0 },
+      ]
+      expect(await store.outcomes.discard({ ...removal, keptFrom })).toBe(88 + 96)
+      const left = [90, 91, 92, 93, 94, 97, 98, 99].map((offset) => `0 ${offset}`)
+      expect([await open(store), await replaying(store, [0, 1])]).toEqual([left, ['0 95', '0 96']])
+      expect(await store.deadLetters.countOpenByDestination()).toEqual([['d1', 8]])
+      expect((await store.deadLetters.groups({ filter: {}, before: null })).groups).toMatchObject([{ count: 8 }])
+      const waits = async () => (await store.outcomes.resume({ destinationId: 'd1', partitions: [0] })).waiting
+      expect((await waits()).map(({ offset }) => offset)).toEqual([200, 201, 202])
+      await store.outcomes.discard({ ...removal, keptFrom: [{ partition: 0, offset: 202 }] })
+      expect([await open(store), (await waits()).map(({ offset }) => offset)]).toEqual([[], [202]])
+    }))
 }
 
 const FACTS = { sourceId: 's1', acceptedAt: NOW, sizeBytes: 10, userKey: 0, anonymousKey: 0 }
@@ -172,6 +205,11 @@ async function giveUp(store: DeliveryStore): Promise<void> {
     outcomes.deadLetter(eventAt(partition, offset), letter(offset, { partition }))
   }
   await store.flush()
+}
+
+async function idsAt(store: DeliveryStore, offsets: readonly number[]): Promise<string[]> {
+  const { rows } = await store.deadLetters.page({ filter: {}, limit: 999, before: null })
+  return rows.flatMap(({ id, offset }) => (offsets.includes(offset) ? [id] : []))
 }
 
 async function take(store: DeliveryStore, partitions: readonly number[], limit: number) {

@@ -251,6 +251,13 @@ export class LaneOutcomes {
     return changed
   }
 
+  /** These positions were written without a flush. */
+  placed(positions: readonly PositionWrite[]): void {
+    for (const { partition, stream, position } of positions) {
+      this.#takenPositions.set(partition * STREAM_NUMBERS + stream, position)
+    }
+  }
+
   /** The flush that was taken is on disk. */
   written(events: readonly LaneEvent[]): void {
     for (const event of events) if (--event.history!.unwritten === 0) this.onWaitPersisted(event)

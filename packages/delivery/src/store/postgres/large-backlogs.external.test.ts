@@ -70,7 +70,8 @@ test('the storage budget expires any number of waiting events in statements of b
   const { store, pool } = under
   const ranges = [{ ...range, outcome: 'expired' as const }]
   const inFlight = [{ offset: 7, index: 0 }]
-  await store.outcomes.expireWaiting({ destinationId: 'd1', partition: 0, before: MANY, inFlight, ranges })
+  const waits = { destinationId: 'd1', partition: 0, before: MANY, inFlight }
+  await store.outcomes.expireWaiting({ ...waits, ranges, positions: [] })
   expect(await pool.query(`SELECT "offset" FROM journey WHERE outcome = 'waiting' ORDER BY 1`)).toEqual(
     [7, MANY, MANY + 1, MANY + 2].map((offset) => ({ offset })),
   )

@@ -2,6 +2,7 @@ import { MessageChannel, type MessagePort } from 'node:worker_threads'
 import type { HeldLease, PostgresPool } from '@millrace/postgres'
 import { answerCalls, type Clock, Histogram } from '@millrace/std'
 import type { DeliveryStore, TidyRequest } from '../delivery-store.ts'
+import type { JobStore } from '../job-store.ts'
 import type { Flush, FlushAnswer } from '../outcomes/flush.ts'
 import type { LaneOutcomes } from '../outcomes/lane-outcomes.ts'
 import { OutcomeWriter, type OutcomeWriterOptions } from '../outcomes/outcome-writer.ts'
@@ -10,6 +11,7 @@ import type { ShardRuns, UnderWay } from '../run-store.ts'
 import { DayTables } from './day-tables.ts'
 import { BlockRows } from './flush/block-writes.ts'
 import { FlushWriter } from './flush/flush-writer.ts'
+import { WrittenPositions } from './flush/written-positions.ts'
 import { PostgresJobs } from './jobs/postgres-jobs.ts'
 import { ExpiredLetters } from './letters/expired-letters.ts'
 import { LetterChanges } from './letters/letter-changes.ts'
@@ -59,6 +61,8 @@ export class PostgresDeliveryStore implements DeliveryStore {
   readonly statistics
   /** Steps of 10 s, for an hour: no process has those of the others in memory. */
   readonly shortStatistics
+  /** The jobs for the process that leads them: it writes nothing once another one has its lease. */
+  readonly jobsUnder: (lease: HeldLease) => JobStore
   readonly spans
   readonly messages
   readonly runs
@@ -93,6 +97,7 @@ export class PostgresDeliveryStore implements DeliveryStore {
     const names = new StoredNames(pool, clock)
     const days = new DayTables(pool)
     const blocks = new BlockRows()
+    const written = new WrittenPositions(fence)
     const reads = new LetterReads(pool)
     const changes = new LetterChanges()
     const recorded = new RecordedOutcomes(pool, names, reads)
@@ -101,9 +106,11 @@ export class PostgresDeliveryStore implements DeliveryStore {
     this.#transactions = transactions
     this.#process = process
     this.#clock = clock
-    this.outcomes = new PostgresOutcomes({ transactions, names, recorded, letterChanges: changes })
+    this.outcomes = new PostgresOutcomes({ transactions, names, recorded, letterChanges: changes, written })
     this.deadLetters = new PostgresDeadLetters({ transactions, names, reads, changes, expired })
-    this.jobs = new PostgresJobs({ transactions, names, reads, changes, days, blocks, clock, writer })
+    const jobs = { transactions, names, reads, changes, days, blocks, clock, writer }
+    this.jobs = new PostgresJobs(jobs)
+    this.jobsUnder = (lease) => new PostgresJobs({ ...jobs, transactions: transactions.under(lease) })
     this.backlog = new PostgresBacklog(transactions, names)
     this.statistics = new PostgresStatistics(transactions, names, writer, 'long')
     this.shortStatistics = new PostgresStatistics(transactions, names, writer, 'short')
@@ -115,7 +122,7 @@ export class PostgresDeliveryStore implements DeliveryStore {
     this.places = new PostgresPlaces(transactions, names)
     this.figures = new PostgresFigures(transactions, names)
     this.#retention = new TraceRetention(transactions, days, clock)
-    this.#flushes = new FlushWriter({ pool, names, days, blocks, fence, clock, writer, noteOf: this.#noteOf })
+    this.#flushes = new FlushWriter({ pool, names, days, blocks, fence, clock, writer, written, noteOf: this.#noteOf })
     this.#writer = new OutcomeWriter({ write: (flush) => this.#write(flush), clock, logger, onFault, fence })
   }
 

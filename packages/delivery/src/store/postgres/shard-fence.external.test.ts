@@ -138,9 +138,12 @@ test('every call that writes state of a shard is fenced: under a lost epoch it w
   const span = { kind: 'connection', resource: 'c1', partition: 1, fromOffset: 3, toOffset: null } as const
   const decided = { shard: 1, positions: [[1, 9]], duplicates: [], keys: [] } as const
   const calls: Record<string, (store: PostgresDeliveryStore) => Promise<unknown>> = {
+    expireLost: ({ outcomes }) => outcomes.expireLost([{ ...expired, reason: 'log was cut' }]),
     expireRange: ({ outcomes }) => outcomes.expireRange({ ...expired, fromOffset: 5 }),
     expireWaiting: ({ outcomes }) =>
-      outcomes.expireWaiting({ destinationId: 'd1', partition: 1, before: 9, inFlight: [], ranges: [expired] }),
+      outcomes.expireWaiting({
+        ...{ destinationId: 'd1', partition: 1, before: 9, inFlight: [], ranges: [expired], positions: [] },
+      }),
     discard: ({ outcomes }) =>
       outcomes.discard({ scope: {}, partitions, ranges: [{ ...expired, outcome: 'discarded' }], reason: 'x', at: NOW }),
     discardWithoutRanges: ({ outcomes }) =>

@@ -1,4 +1,4 @@
-import type { PostgresPool, Queries } from '@millrace/postgres'
+import { assertHeld, type HeldLease, type PostgresPool, type Queries } from '@millrace/postgres'
 import type { ShardFence } from '../shard-fence.ts'
 import { assertOwned, ownedShards } from './lease-fence.ts'
 
@@ -9,11 +9,21 @@ const MAX_REPEATS = 3
 export class Transactions {
   readonly pool: PostgresPool
   readonly fence: ShardFence | undefined
+  readonly #lease: HeldLease | undefined
 
-  /** @param fence of the shards that this process owns; undefined: nothing is fenced. */
-  constructor(pool: PostgresPool, fence: ShardFence | undefined) {
+  /**
+   * @param fence of the shards that this process owns; undefined: nothing is fenced.
+   * @param lease of a single task: without it nothing is written.
+   */
+  constructor(pool: PostgresPool, fence: ShardFence | undefined, lease?: HeldLease) {
     this.pool = pool
     this.fence = fence
+    this.#lease = lease
+  }
+
+  /** The same, each of them only while this process holds the lease. They throw LeaseLostError once it does not. */
+  under(lease: HeldLease): Transactions {
+    return new Transactions(this.pool, this.fence, lease)
   }
 
   /**
@@ -26,6 +36,7 @@ export class Transactions {
     const { fence } = this
     const written = [...partitions]
     const owned = async (queries: Queries) => {
+      await this.#assertHeld(queries)
       await assertOwned(queries, fence, written)
       return work(queries)
     }
@@ -39,7 +50,15 @@ export class Transactions {
    * @throws PostgresUnavailableError as `PostgresPool.write` does.
    */
   write<T>(work: (queries: Queries) => Promise<T>): Promise<T> {
-    return repeated(() => this.pool.write(work))
+    const held = async (queries: Queries) => {
+      await this.#assertHeld(queries)
+      return work(queries)
+    }
+    return repeated(() => this.pool.write(held))
+  }
+
+  async #assertHeld(queries: Queries): Promise<void> {
+    if (this.#lease !== undefined) await assertHeld(queries, this.#lease)
   }
 }
 

@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { BacklogRow } from '../backlog-store.ts'
 import type { DeadLetterStore } from '../dead-letter-store.ts'
 import { LETTERS_EXPIRED_TOGETHER } from '../letters/letter-limits.ts'
-import { MAX_BETWEEN_RANGES, type OutcomeStore, type RangeWrite } from '../outcome-store.ts'
+import { MAX_BETWEEN_RANGES, type OutcomeStore, type RangeWrite, rangeFrom } from '../outcome-store.ts'
 import type { DeadLetterTable } from './letters/dead-letter-table.ts'
 import type { OutcomeTables } from './outcomes/outcome-tables.ts'
 import type { StoredNames } from './stored-names.ts'
@@ -32,6 +32,10 @@ export class BacklogTable {
            (SELECT id FROM ranges WHERE destination = ?4 AND source = ?5 AND partition = ?6 AND outcome = 'expired'
               AND reason = ?7 AND to_offset <= ?8 AND to_offset >= ?8 - ${MAX_BETWEEN_RANGES} ORDER BY id DESC LIMIT 1)`,
       ),
+      lostUntil: db.prepare(
+        `SELECT coalesce(max(to_offset), 0) AS until FROM ranges
+         WHERE destination = ? AND source = ? AND partition = ? AND outcome = 'expired' AND reason = ?`,
+      ),
       // Events in flight keep their rows: they will get their own outcome.
       dropWaits: db.prepare(
         `DELETE FROM journeys WHERE destination = ? AND outcome = 'waiting' AND replay = 0 AND partition = ? AND offset < ?
@@ -54,22 +58,37 @@ export class BacklogTable {
   }
 
   expireWaiting(request: Parameters<OutcomeStore['expireWaiting']>[0], writeRange: (range: RangeWrite) => void): void {
-    const { destinationId, partition, before, inFlight, ranges } = request
+    const { destinationId, partition, before, inFlight, ranges, positions } = request
     const destination = this.#names.number(destinationId)
     const kept = JSON.stringify(inFlight.map(({ offset, index }) => `${offset} ${index}`))
     this.#statements.dropWaits.run(destination, partition, before, kept)
+    this.#recordRanges(ranges, writeRange)
+    for (const position of positions) this.#outcomes.writePosition(position)
+  }
+
+  /** @see OutcomeStore.expireLost */
+  expireLost(lost: readonly RangeWrite[], writeRange: (range: RangeWrite) => void): number {
+    const ranges = lost.flatMap((range) => {
+      const { destinationId, sourceId, partition, reason } = range
+      const numbers = [this.#names.number(destinationId), this.#names.number(sourceId!), partition]
+      const { until } = this.#statements.lostUntil.get(...numbers, reason) as { until: number }
+      return rangeFrom(range, until) ?? []
+    })
+    return this.#recordRanges(ranges, writeRange)
+  }
+
+  /** Expired events of a destination; a range that is near an earlier one extends it. @returns their number. */
+  #recordRanges(ranges: readonly RangeWrite[], writeRange: (range: RangeWrite) => void): number {
     for (const range of ranges) {
-      const { sourceId, toOffset, count, at, reason, fromOffset } = range
-      const source = this.#names.number(sourceId!)
+      const { destinationId, sourceId, partition, toOffset, count, at, reason, fromOffset } = range
+      const [destination, source] = [this.#names.number(destinationId), this.#names.number(sourceId!)]
       const grown = this.#statements.growRange.run(
         ...[toOffset, count, at, destination, source, partition, reason, fromOffset],
       )
       if (grown.changes === 0) writeRange(range)
+      this.countExpired(destinationId, count)
     }
-    this.countExpired(
-      destinationId,
-      ranges.reduce((sum, { count }) => sum + count, 0),
-    )
+    return ranges.reduce((sum, { count }) => sum + count, 0)
   }
 
   /** @see DeadLetterStore.expire */

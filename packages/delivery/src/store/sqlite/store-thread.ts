@@ -62,12 +62,13 @@ const nouns: NounAnswers = {
       return (row as { sum: number }).sum
     },
     expireWaiting: (request) => write(() => backlog.expireWaiting(request, (range) => ranges.write(range))),
+    expireLost: (lost) => write(() => backlog.expireLost(lost, (range) => ranges.write(range))),
     expireRange: (range) => write(() => ranges.writeOnce(range)),
-    discard: ({ scope, partitions, ranges: discarded, reason, at }) =>
+    discard: ({ scope, partitions, keptFrom = [], ranges: discarded, reason, at }) =>
       write(() => {
         for (const range of discarded) ranges.write(range)
-        outcomes.dropWaiting(scope, partitions)
-        return deadLetters.discard(scope, partitions, reason, at)
+        outcomes.dropWaiting(scope, partitions, keptFrom)
+        return deadLetters.discard({ scope, partitions, keptFrom, reason, at })
       }),
   },
   deadLetters: {

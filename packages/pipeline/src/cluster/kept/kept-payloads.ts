@@ -67,6 +67,7 @@ export class KeptPayloads {
     const copied = await store.places.of(KEPT_READER)
     for (const partition of partitions) {
       const written = copied.get(partition)
+      await this.#findBeyond(partition, destinations)
       const first = await log.deletedBefore(partition)
       // The position of a destination without events is old: only what an owner has seen tells that nothing waited.
       for (const { id, activity, startOf } of destinations) {
@@ -78,6 +79,27 @@ export class KeptPayloads {
       // At once: the next claim must not count what is lost again.
       if (isCut) await store.places.write({ reader: KEPT_READER, partition, offset: to })
       this.#parts.set(partition, { to, written: isCut ? to : written, holes: [], replayed: new Set() })
+    }
+  }
+
+  /**
+   * A topic that was made anew, or lost its newest records, ends before the places of its readers. They wait until it has passed these:
+   * whether that is a loss, a person must decide.
+   */
+  async #findBeyond(partition: number, destinations: readonly StartingDestination[]): Promise<void> {
+    const { log, logger } = this.#options
+    const isBeyond = ({ startOf }: StartingDestination) => startOf(partition) > log.end(partition)
+    if (!destinations.some(isBeyond)) return
+    // Other processes may have appended since this one last looked.
+    await log.readEnds()
+    for (const destination of destinations.filter(isBeyond)) {
+      const [offset, end] = [destination.startOf(partition), log.end(partition)]
+      const fields = { destinationId: destination.id, partition, offset, end }
+      logger.error(
+        fields,
+        'the topic was made anew or lost its newest records: events up to the position are not delivered',
+      )
+      this.#cut = `${destination.id} has read partition ${partition} up to ${offset}, but it ends at ${end}: the topic was made anew or lost its newest records, and events up to ${offset} are not delivered`
     }
   }
 
@@ -137,8 +159,8 @@ export class KeptPayloads {
       ...{ destinationId, sourceId, partition, fromOffset: from, toOffset: to, outcome: 'expired' as const },
       ...{ reason: LOG_CUT, count: Math.ceil((to - from) / sources), at: clock.now() },
     }))
-    await store.outcomes.expireWaiting({ destinationId, partition, before: 0, inFlight: [], ranges })
-    const count = ranges.reduce((sum, range) => sum + range.count, 0)
+    const count = await store.outcomes.expireLost(ranges)
+    if (count === 0) return
     onCut(destinationId, count)
     logger.error({ destinationId, partition, ...lost }, 'the topic deleted records that were not delivered yet')
     this.#cut = `${LOG_CUT}: ${destinationId} had not received records ${lost.from} to ${lost.to - 1} of partition ${partition}`

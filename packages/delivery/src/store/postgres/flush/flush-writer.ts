@@ -15,7 +15,7 @@ import { FlushConnection } from './flush-connection.ts'
 import { partsOf } from './flush-parts.ts'
 import { type FlushRow, flushStatement, type PreparedFlush } from './flush-statement.ts'
 import { namesOfReplayed, writeReplayed } from './replayed-writes.ts'
-import { WrittenPositions } from './written-positions.ts'
+import type { WrittenPositions } from './written-positions.ts'
 
 export interface FlushWriterOptions {
   readonly pool: PostgresPool
@@ -26,6 +26,7 @@ export interface FlushWriterOptions {
   readonly clock: Clock
   /** Number of this process among the writers. */
   readonly writer: number
+  readonly written: WrittenPositions
   readonly noteOf: PreparedFlush['noteOf']
 }
 
@@ -44,7 +45,7 @@ export class FlushWriter {
   constructor(options: FlushWriterOptions) {
     this.#options = options
     this.#connection = new FlushConnection(options.pool)
-    this.#positions = new WrittenPositions(options.fence)
+    this.#positions = options.written
   }
 
   async write(flush: Flush): Promise<FlushAnswer> {

@@ -2,13 +2,15 @@ import type { Queries } from '@millrace/postgres'
 import { digestOf } from '../stored-names.ts'
 import { COUNTED_LETTER, changeOpen, countsOf } from './letter-counts.ts'
 import { DISCARDED, OPEN, REPLAYING } from './letter-rows.ts'
-import { IS_GONE, idValues, LETTERS_OF_RANGE } from './letter-sql.ts'
+import { IS_GONE, idValues, LETTERS_OF_RANGE, PLACES_OF_RANGE } from './letter-sql.ts'
 
 /** Of a destination, of a source, or of both (undefined: any), in some partitions. */
 export interface SoughtScope {
   readonly destination: number | undefined
   readonly source: number | undefined
   readonly partitions: readonly number[]
+  /** Parallel to the partitions: only what lies before these offsets. */
+  readonly before: readonly number[]
 }
 
 /**
@@ -59,8 +61,8 @@ export class LetterChanges {
     at: number,
     most: number,
   ): Promise<{ rows: number; letters: number }> {
-    const { destination, source, partitions } = scope
-    const values = [destination ?? null, source ?? null, reason, at, partitions, most]
+    await this.#unpackCut(queries, scope)
+    const values = [...endValues(scope, reason, at), most]
     const open = await changeOpen(queries, DISCARD_SOME, -1, values)
     const replaying = await queries.run(DISCARD_SOME_REPLAYING, values)
     const [ranges] = await queries.rows<{ rows: number; letters: number }>(DISCARD_SOME_RANGES, values)
@@ -69,9 +71,20 @@ export class LetterChanges {
 
   /** The dead letters of a scope in the states open and replaying end. @returns the number of those that were open. */
   async discardAll(queries: Queries, scope: SoughtScope, reason: number, at: number): Promise<number> {
-    const { destination, source, partitions } = scope
-    const values = [destination ?? null, source ?? null, reason, at, partitions]
+    await this.#unpackCut(queries, scope)
+    const values = endValues(scope, reason, at)
     return (await queries.rows<{ letters: number }>(DISCARD_ALL, values))[0]!.letters
+  }
+
+  /** Of ranges that reach over the end of a scope, those letters that lie before it get rows of their own. */
+  async #unpackCut(queries: Queries, { destination, source, partitions, before }: SoughtScope): Promise<void> {
+    const cut = before.some((offset) => offset < Number.MAX_SAFE_INTEGER)
+    const values = [destination ?? null, source ?? null, partitions, before]
+    const rows = cut ? await queries.rows<{ id: number }>(CUT_LETTERS, values) : []
+    await this.unpack(
+      queries,
+      rows.map(({ id }) => id),
+    )
   }
 
   /** Replaying dead letters of a job in some partitions are open again. */
@@ -89,6 +102,11 @@ export class LetterChanges {
 /** SQL: the names of unfinished jobs, as `replay` columns have them. */
 export const UNFINISHED_REPLAYS = `
   SELECT name.id FROM job JOIN name ON name.digest = ${digestOf('job.id')} WHERE job.finished_at IS NULL`
+
+/** The values $1 to $6 of the statements that end dead letters. */
+function endValues({ destination, source, partitions, before }: SoughtScope, reason: number, at: number) {
+  return [destination ?? null, source ?? null, reason, at, partitions, before]
+}
 
 const UNPACK = `
   WITH moved AS (
@@ -124,35 +142,44 @@ const DROP = `DELETE FROM dead_letter WHERE id = ANY ($1) AND state = ${OPEN} RE
 const REOPEN = `UPDATE dead_letter SET state = ${OPEN}, wait = NULL
   WHERE state > 0 AND state = ${REPLAYING} AND partition = ANY ($1::bigint[])`
 
+const BEFORE = '($6::bigint[])[array_position($5::bigint[], partition)]'
 const IN_SCOPE = `($1::bigint IS NULL OR destination = $1) AND ($2::bigint IS NULL OR source = $2)
   AND partition = ANY ($5::bigint[])`
+const ROW_IN_SCOPE = `${IN_SCOPE} AND "offset" < ${BEFORE}`
+const RANGE_IN_SCOPE = `${IN_SCOPE} AND last_offset < ${BEFORE}`
 const END = `SET state = ${DISCARDED}, end_reason = $3, state_at = $4`
 const DISCARD_SOME = `
   UPDATE dead_letter ${END}, wait = NULL WHERE state = ${OPEN} AND id = ANY (ARRAY(
-    SELECT id FROM dead_letter WHERE state = ${OPEN} AND ${IN_SCOPE} LIMIT $6
+    SELECT id FROM dead_letter WHERE state = ${OPEN} AND ${ROW_IN_SCOPE} LIMIT $7
   )) RETURNING ${COUNTED_LETTER}`
 const DISCARD_SOME_REPLAYING = `
   UPDATE dead_letter ${END}, wait = NULL WHERE id = ANY (ARRAY(
-    SELECT id FROM dead_letter WHERE state > 0 AND state = ${REPLAYING} AND ${IN_SCOPE} LIMIT $6
+    SELECT id FROM dead_letter WHERE state > 0 AND state = ${REPLAYING} AND ${ROW_IN_SCOPE} LIMIT $7
   ))`
+const CUT_LETTERS = `
+  SELECT r.first + u.at - 1 AS id FROM letter_range r
+    CROSS JOIN LATERAL (SELECT ($4::bigint[])[array_position($3::bigint[], r.partition)] AS "offset") AS end_of
+    CROSS JOIN LATERAL ${PLACES_OF_RANGE}
+  WHERE r.state = ${OPEN} AND ($1::bigint IS NULL OR r.destination = $1) AND ($2::bigint IS NULL OR r.source = $2)
+    AND r.first_offset < end_of."offset" AND r.last_offset >= end_of."offset" AND u."offset" < end_of."offset" AND NOT ${IS_GONE}`
 const RETURN_RANGE = `
   RETURNING first AS id, destination, partition, source, stage, reason, last_status, dead_at, letters, event_bytes AS bytes`
 const SUMMED = 'SELECT count(*) AS rows, coalesce(sum(letters), 0)::bigint AS letters FROM changed'
 const DISCARD_SOME_RANGES = `
   WITH changed AS (
     UPDATE letter_range ${END} WHERE state = ${OPEN} AND first = ANY (ARRAY(
-      SELECT first FROM letter_range WHERE state = ${OPEN} AND ${IN_SCOPE} LIMIT $6
+      SELECT first FROM letter_range WHERE state = ${OPEN} AND ${RANGE_IN_SCOPE} LIMIT $7
     )) ${RETURN_RANGE}
   ),
   ${countsOf('changed', -1)}
   ${SUMMED}`
 const DISCARD_ALL = `
-  WITH replaying AS (UPDATE dead_letter ${END}, wait = NULL WHERE state > 0 AND state = ${REPLAYING} AND ${IN_SCOPE}),
+  WITH replaying AS (UPDATE dead_letter ${END}, wait = NULL WHERE state > 0 AND state = ${REPLAYING} AND ${ROW_IN_SCOPE}),
   ended AS (
-    UPDATE dead_letter ${END}, wait = NULL WHERE state = ${OPEN} AND ${IN_SCOPE} RETURNING ${COUNTED_LETTER}
+    UPDATE dead_letter ${END}, wait = NULL WHERE state = ${OPEN} AND ${ROW_IN_SCOPE} RETURNING ${COUNTED_LETTER}
   ),
   ended_ranges AS (
-    UPDATE letter_range ${END} WHERE state = ${OPEN} AND ${IN_SCOPE} ${RETURN_RANGE}
+    UPDATE letter_range ${END} WHERE state = ${OPEN} AND ${RANGE_IN_SCOPE} ${RETURN_RANGE}
   ),
   changed AS (SELECT * FROM ended UNION ALL SELECT * FROM ended_ranges),
   ${countsOf('changed', -1)}

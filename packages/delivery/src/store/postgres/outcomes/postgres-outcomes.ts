@@ -1,14 +1,22 @@
 import type { Queries } from '@millrace/postgres'
 import type { RequestHistory } from '../../../lane/history/request-history.ts'
-import { type EventPlaceKey, MAX_BETWEEN_RANGES, type OutcomeStore, type RangeWrite } from '../../outcome-store.ts'
+import {
+  type EventPlaceKey,
+  MAX_BETWEEN_RANGES,
+  type OutcomeStore,
+  type RangeWrite,
+  rangeFrom,
+} from '../../outcome-store.ts'
 import { rowOfDeadLetterId } from '../../outcomes/dead-letter-id.ts'
 import type { JourneyWrite, PositionWrite } from '../../outcomes/flush.ts'
 import { ENTRY_BYTES, readEntry } from '../../outcomes/outcome-block.ts'
+import type { WrittenPositions } from '../flush/written-positions.ts'
 import type { LetterChanges } from '../letters/letter-changes.ts'
 import { addToBacklog } from '../letters/letter-counts.ts'
 import type { StoredNames } from '../stored-names.ts'
 import type { Transactions } from '../transactions.ts'
 import { JOURNEY_NAMES, JOURNEY_WITHOUT_REQUESTS, type JourneyRow, journeyOf, replayNumber } from './journey-rows.ts'
+import { positionsAsJson, upsertPositions } from './position-rows.ts'
 import type { RecordedOutcomes } from './recorded-outcomes.ts'
 
 /** Rows of one answer: a restart reads its waits in steps, and delivery goes on in between. */
@@ -21,6 +29,7 @@ export interface PostgresOutcomesOptions {
   readonly names: StoredNames
   readonly recorded: RecordedOutcomes
   readonly letterChanges: LetterChanges
+  readonly written: WrittenPositions
 }
 
 export class PostgresOutcomes implements OutcomeStore {
@@ -107,8 +116,8 @@ export class PostgresOutcomes implements OutcomeStore {
   }
 
   async expireWaiting(request: Parameters<OutcomeStore['expireWaiting']>[0]): Promise<void> {
-    const { destinationId, partition, before, inFlight, ranges } = request
-    const { transactions, names } = this.#options
+    const { destinationId, partition, before, inFlight, ranges, positions } = request
+    const { transactions, names, written } = this.#options
     const number = await names.numbers([destinationId, ...ranges.map(({ sourceId }) => sourceId!)])
     const destination = number(destinationId)
     const places = JSON.stringify(inFlight.map(({ offset, index }) => ({ offset, idx: index })))
@@ -116,14 +125,24 @@ export class PostgresOutcomes implements OutcomeStore {
     await this.#inSteps([partition], (queries) => queries.run(DROP_SOME_WAITS, waits))
     await transactions.writeOwned([partition], async (queries) => {
       await queries.run(DROP_WAITS, waits)
-      for (const { sourceId, toOffset, count, at, reason, fromOffset, ...range } of ranges) {
-        const values = [toOffset, count, at, destination, number(sourceId!), partition, reason, fromOffset]
-        if ((await queries.run(GROW_RANGE, values)) > 0) continue
-        await writeRange(queries, { ...range, sourceId, toOffset, count, at, reason, fromOffset }, number)
+      await recordRanges(queries, ranges, number)
+      if (positions.length > 0) await queries.run(upsertPositions('$1'), [positionsAsJson(positions, number)])
+    })
+    written.note(positions)
+  }
+
+  async expireLost(lost: readonly RangeWrite[]): Promise<number> {
+    const { transactions, names } = this.#options
+    const number = await names.numbers(lost.flatMap(({ destinationId, sourceId }) => [destinationId, sourceId!]))
+    const partitions = new Set(lost.map(({ partition }) => partition))
+    return transactions.writeOwned(partitions, async (queries) => {
+      const ranges: RangeWrite[] = []
+      for (const range of lost) {
+        const values = [number(range.destinationId), number(range.sourceId!), range.partition, range.reason]
+        const [row] = await queries.rows<{ until: number }>(LOST_UNTIL, values)
+        ranges.push(...[rangeFrom(range, row!.until) ?? []].flat())
       }
-      const expired = ranges.reduce((sum, { count }) => sum + count, 0)
-      const counted = addToBacklog('SELECT $1::bigint, $2::bigint, 0, 0, $3::bigint')
-      if (expired > 0) await queries.run(counted, [destination, partition, expired])
+      return recordRanges(queries, ranges, number)
     })
   }
 
@@ -140,18 +159,25 @@ export class PostgresOutcomes implements OutcomeStore {
     })
   }
 
-  async discard({ scope, partitions, ranges, reason, at }: Parameters<OutcomeStore['discard']>[0]): Promise<number> {
+  async discard(request: Parameters<OutcomeStore['discard']>[0]): Promise<number> {
+    const { scope, partitions, keptFrom = [], ranges, reason, at } = request
     const { transactions, names, letterChanges } = this.#options
     const ids = ranges.flatMap(({ destinationId, sourceId }) => [destinationId, sourceId ?? destinationId])
     const number = await names.numbers([...ids, reason])
-    const sought = { destination: await names.sought(scope.destinationId), source: await names.sought(scope.sourceId) }
+    const kept = new Map(keptFrom.map(({ partition, offset }) => [partition, offset]))
+    const sought = {
+      destination: await names.sought(scope.destinationId),
+      source: await names.sought(scope.sourceId),
+      partitions,
+      before: partitions.map((partition) => kept.get(partition) ?? Number.MAX_SAFE_INTEGER),
+    }
     const written = [...partitions, ...ranges.map(({ partition }) => partition)]
-    const waiting = [sought.destination ?? null, sought.source ?? null, partitions]
+    const waiting = [sought.destination ?? null, sought.source ?? null, partitions, sought.before]
     // The last transaction tells that all is done.
     let letters = 0
     for (let rows = ENDED_TOGETHER; rows === ENDED_TOGETHER; ) {
       const some = await transactions.writeOwned(written, (queries) =>
-        letterChanges.discardSome(queries, { ...sought, partitions }, number(reason), at, ENDED_TOGETHER),
+        letterChanges.discardSome(queries, sought, number(reason), at, ENDED_TOGETHER),
       )
       letters += some.letters
       rows = some.rows
@@ -160,7 +186,7 @@ export class PostgresOutcomes implements OutcomeStore {
     return transactions.writeOwned(written, async (queries) => {
       for (const range of ranges) await writeRange(queries, range, number)
       await queries.run(DROP_WAITING, waiting)
-      return letters + (await letterChanges.discardAll(queries, { ...sought, partitions }, number(reason), at))
+      return letters + (await letterChanges.discardAll(queries, sought, number(reason), at))
     })
   }
 
@@ -182,6 +208,23 @@ export class PostgresOutcomes implements OutcomeStore {
   #query<Row extends object>(text: string, values?: readonly unknown[]): Promise<Row[]> {
     return this.#options.transactions.pool.query<Row>(text, values)
   }
+}
+
+/** Expired events; a range that is near an earlier one extends it. @returns their number. */
+async function recordRanges(
+  queries: Queries,
+  ranges: readonly RangeWrite[],
+  number: (name: string) => number,
+): Promise<number> {
+  const counted = addToBacklog('SELECT $1::bigint, $2::bigint, 0, 0, $3::bigint')
+  for (const range of ranges) {
+    const { destinationId, sourceId, partition, fromOffset, toOffset, count, at, reason } = range
+    const destination = number(destinationId)
+    const values = [toOffset, count, at, destination, number(sourceId!), partition, reason, fromOffset]
+    if ((await queries.run(GROW_RANGE, values)) === 0) await writeRange(queries, range, number)
+    if (count > 0) await queries.run(counted, [destination, partition, count])
+  }
+  return ranges.reduce((sum, { count }) => sum + count, 0)
 }
 
 async function writeRange(queries: Queries, range: RangeWrite, number: (name: string) => number): Promise<void> {
@@ -225,6 +268,10 @@ const isExpired = (j: string) => `
 const DROP_WAITS = `DELETE FROM journey WHERE ${isExpired('journey')}`
 const DROP_SOME_WAITS = dropSome(isExpired)
 
+const LOST_UNTIL = `
+  SELECT coalesce(max(to_offset), 0)::bigint AS until FROM outcome_range
+  WHERE destination = $1 AND source = $2 AND partition = $3 AND outcome = 'expired' AND reason = $4`
+
 const GROW_RANGE = `
   UPDATE outcome_range SET to_offset = $1, count = count + $2, at = $3 WHERE id =
     (SELECT id FROM outcome_range WHERE destination = $4 AND source = $5 AND partition = $6 AND outcome = 'expired'
@@ -232,7 +279,8 @@ const GROW_RANGE = `
 
 const isRemoved = (j: string) => `
   ${j}.outcome = 'waiting' AND ($1::bigint IS NULL OR ${j}.destination = $1)
-  AND ($2::bigint IS NULL OR ${j}.source = $2) AND ${j}.partition = ANY ($3::bigint[])`
+  AND ($2::bigint IS NULL OR ${j}.source = $2) AND ${j}.partition = ANY ($3::bigint[])
+  AND ${j}."offset" < ($4::bigint[])[array_position($3::bigint[], ${j}.partition)]`
 const DROP_WAITING = `DELETE FROM journey WHERE ${isRemoved('journey')}`
 const DROP_SOME_WAITING = dropSome(isRemoved)
 

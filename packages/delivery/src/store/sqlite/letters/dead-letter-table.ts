@@ -3,10 +3,10 @@ import type { Scope } from '../../dead-letter-store.ts'
 import { DEAD_LETTER_STATES, type DeadLetterFilter, type DeadLetterRow } from '../../dead-letter-store.ts'
 import { type JudgedLetter, letterJudge, needsPayload } from '../../letters/letter-judge.ts'
 import { DISCARDED_BY_PERSON, MAX_LOOKED_AT } from '../../letters/letter-limits.ts'
-import type { Recorded } from '../../outcome-store.ts'
+import type { OutcomeStore, PartitionOffset, Recorded } from '../../outcome-store.ts'
 import { deadLetterId, rowOfDeadLetterId } from '../../outcomes/dead-letter-id.ts'
 import { type DeadLetterWrite, STAGES } from '../../outcomes/flush.ts'
-import { IN_PARTITIONS } from '../in-partitions.ts'
+import { IN_PARTITIONS, isBefore, pairsOf } from '../in-partitions.ts'
 import { mergedBy } from '../outcomes/merged.ts'
 import type { VersionTable } from '../outcomes/version-table.ts'
 import { type StoredNames, soughtNames } from '../stored-names.ts'
@@ -179,17 +179,20 @@ export class DeadLetterTable {
     for (const row of rows) this.#statements.drop.run(row)
   }
 
-  /** Dead letters in the states open and replaying, in some partitions. */
-  discard(scope: Scope, partitions: readonly number[], reason: string, at: number): number {
+  /** Dead letters in the states open and replaying. @see OutcomeStore.discard */
+  discard({ scope, partitions, keptFrom, reason, at }: DiscardedScope): number {
     const inScope = this.#condition(scope)
-    const sql = `${inScope.sql} AND ${IN_PARTITIONS}`
-    const values = [...inScope.values, JSON.stringify(partitions)]
+    const inPartitions = `${inScope.sql} AND ${IN_PARTITIONS}`
+    const sql = `${inPartitions} AND ${isBefore('offset')}`
+    const values = [...inScope.values, JSON.stringify(partitions), pairsOf(keptFrom)]
+    for (const place of keptFrom) this.unpack(this.#ranges.cutBy(place, inScope))
+    const wholeRanges = { sql: `${inPartitions} AND ${isBefore('last_offset')}`, values }
     const end = `UPDATE dead_letters SET state = ?, end_reason = ?, state_at = ?, wait = NULL`
     const number = this.#names.number(reason)
-    const inRanges = this.#ranges.countOpen({ sql, values })
+    const inRanges = this.#ranges.countOpen(wholeRanges)
     const { changes } = this.#db.prepare(`${end} WHERE state = ? ${sql}`).run(DISCARDED, number, at, OPEN, ...values)
     this.#db.prepare(`${end} WHERE state > 0 AND state = ? ${sql}`).run(DISCARDED, number, at, REPLAYING, ...values)
-    this.#ranges.discard({ sql, values }, number, at)
+    this.#ranges.discard(wholeRanges, number, at)
     return Number(changes) + inRanges
   }
 
@@ -284,6 +287,10 @@ export class DeadLetterTable {
 
 /** The columns that a list reads of a dead letter; names and texts as numbers. */
 export type LookedAt = JudgedLetter & Pick<Row, 'id' | 'destination' | 'state' | 'last_status'>
+
+type DiscardedScope = Pick<Parameters<OutcomeStore['discard']>[0], 'scope' | 'partitions' | 'reason' | 'at'> & {
+  readonly keptFrom: readonly PartitionOffset[]
+}
 
 interface Row {
   id: number

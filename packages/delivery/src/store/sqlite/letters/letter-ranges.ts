@@ -2,6 +2,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { DEAD_LETTER_STATES } from '../../dead-letter-store.ts'
 import { alikeLetters, FEWEST_ALIKE } from '../../letters/alike-letters.ts'
 import { compareLetters, type LetterStand } from '../../letters/letter-order.ts'
+import type { PartitionOffset } from '../../outcome-store.ts'
 import { type DeadLetterWrite, STAGES } from '../../outcomes/flush.ts'
 import { IN_PARTITIONS } from '../in-partitions.ts'
 import type { StoredNames } from '../stored-names.ts'
@@ -201,6 +202,20 @@ export class LetterRanges {
     }
     close()
     return left
+  }
+
+  /** The open letters before a place in ranges that reach over it. */
+  cutBy({ partition, offset }: PartitionOffset, { sql, values }: LetterCondition): number[] {
+    const ranges = this.#db
+      .prepare(
+        `SELECT * FROM letter_ranges WHERE state = ${OPEN} AND partition = ? AND first_offset < ? AND last_offset >= ? ${sql}`,
+      )
+      .all(partition, offset, offset, ...values) as unknown as RangeRow[]
+    return ranges.flatMap((range) =>
+      this.#letters(range, false).flatMap((letter, i) =>
+        letter.offset < offset && !isGone(range, i) ? letter.id : [],
+      ),
+    )
   }
 
   discard({ sql, values }: LetterCondition, reason: number, at: number): void {

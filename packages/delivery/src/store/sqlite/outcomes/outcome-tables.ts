@@ -3,7 +3,7 @@ import type { RequestHistory } from '../../../lane/history/request-history.ts'
 import type { EventPlace } from '../../../lane/queue/event-place.ts'
 import type { Scope } from '../../dead-letter-store.ts'
 import type { JobPartitions } from '../../job-store.ts'
-import type { EventPlaceKey, OutcomeStore, Recorded, WaitingPlace } from '../../outcome-store.ts'
+import type { EventPlaceKey, OutcomeStore, PartitionOffset, Recorded, WaitingPlace } from '../../outcome-store.ts'
 import {
   type BlockWrite,
   JOURNEY_OUTCOMES,
@@ -12,7 +12,7 @@ import {
   type ReplacedRow,
 } from '../../outcomes/flush.ts'
 import { ENTRY_BYTES, readEntry } from '../../outcomes/outcome-block.ts'
-import { IN_PARTITIONS } from '../in-partitions.ts'
+import { IN_PARTITIONS, isBefore, pairsOf } from '../in-partitions.ts'
 import type { LetterRanges } from '../letters/letter-ranges.ts'
 import type { StoredNames } from '../stored-names.ts'
 import { writable } from '../writable.ts'
@@ -90,7 +90,7 @@ export class OutcomeTables {
       ),
       dropWaiting: db.prepare(
         `DELETE FROM journeys WHERE outcome = 'waiting' AND (?1 IS NULL OR destination = ?1) AND (?2 IS NULL OR source = ?2)
-           AND ${IN_PARTITIONS}`,
+           AND ${IN_PARTITIONS} AND ${isBefore('offset')}`,
       ),
       dropReplaying: db.prepare(
         `DELETE FROM journeys WHERE outcome = 'waiting' AND replay > 0 AND replay = ? AND ${IN_PARTITIONS}`,
@@ -188,10 +188,14 @@ export class OutcomeTables {
   }
 
   /** Of a destination, of a source, or of both. */
-  dropWaiting({ destinationId, sourceId }: Scope, partitions: readonly number[]): void {
+  dropWaiting(
+    { destinationId, sourceId }: Scope,
+    partitions: readonly number[],
+    keptFrom: readonly PartitionOffset[],
+  ): void {
     const destination = this.#names.sought(destinationId) ?? null
     const source = this.#names.sought(sourceId) ?? null
-    this.#statements.dropWaiting.run(destination, source, JSON.stringify(partitions))
+    this.#statements.dropWaiting.run(destination, source, JSON.stringify(partitions), pairsOf(keptFrom))
   }
 
   writePosition({ reader, partition, stream, position }: PositionWrite): void {
