@@ -205,7 +205,7 @@ export class LogReader {
     const known = this.#underWay.get(key)
     if (known !== undefined) return known
     const fetching = this.#fetch(partition, from).finally(() => {
-      this.#underWay.take(key)
+      void this.#underWay.take(key)
     })
     this.#underWay.add(key, fetching)
     return fetching
