@@ -50,8 +50,8 @@ export class TopicWatch {
     try {
       this.#topics = await checkTopics(this.#connections, this.#topics.places)
       for (const [name, id] of this.#ids) {
-        const { id: now = id } = this.#connections.topic(name) ?? {}
-        if (now !== id) this.#remade.add(name)
+        const now = this.#connections.topic(name)?.id
+        if (id !== undefined && now !== undefined && now !== id) this.#remade.add(name)
       }
     } catch {
       // Brokers that do not answer are told by the log's `check` and `followTrouble`.
