@@ -56,7 +56,7 @@ export type OutboundResult =
       readonly refusal: OutboundRefusal
       readonly durationMs: number
     }
-  /** No event can be sent until somebody acts, for example because the token endpoint refuses us. Status and text are ours. */
+  /** The destination takes no event until a person acts: for example, its token endpoint refuses us. Status and text are ours. */
   | {
       readonly kind: 'unauthorised'
       readonly status: 401

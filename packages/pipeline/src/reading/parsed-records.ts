@@ -33,7 +33,7 @@ export class ParsedRecords {
     this.#events.add(key, { events, bytes })
     this.#bytes += bytes
     for (const [oldest, entry] of this.#events) {
-      // The newest stays, whatever its size: a lane may take it in parts.
+      // The newest record stays even if it is larger: a lane may take it in parts.
       if (this.#bytes <= MAX_BYTES || this.#events.size === 1) break
       this.#events.take(oldest)
       this.#bytes -= entry.bytes

@@ -14,10 +14,10 @@ import type { DeliveryAttempts, EndedCall } from '../attempts/attempts.ts'
 import type { CallsInFlight } from '../calls-in-flight.ts'
 import type { Joiner, ReadyRequests } from '../prepared.ts'
 import type { LaneEvent } from '../queue/lane-event.ts'
-import type { Batch } from './batch.ts'
+import { allowedOf, type Batch, type Throttle } from './batch.ts'
 
 /** Parts of a lane that batches use, and what the lane does after them. */
-export interface BatchAttemptsDeps {
+export interface BatchAttemptsDeps extends Throttle {
   readonly attempts: DeliveryAttempts
   readonly calls: CallsInFlight
   readonly clock: Clock
@@ -25,9 +25,6 @@ export interface BatchAttemptsDeps {
   readonly onDelivered: (events: readonly LaneEvent[]) => void
   /** They are to be sent again after a wait, together. */
   readonly onRetry: (events: readonly LaneEvent[], result: Ended, waitMs: number) => void
-  /** How long an event has to wait for the throttle; 0 if it took its place. */
-  readonly throttleMs: (event: LaneEvent, now: number) => number
-  readonly onThrottled: (waitMs: number) => void
   /** They were not sent, or their call was aborted. */
   readonly onUnsent: (events: readonly LaneEvent[]) => void
   /** The batch has ended: the lane may start another call. */
@@ -109,7 +106,9 @@ export class BatchAttempts {
     if (run.interruptions !== this.#interruptions) this.#stopRun(run, [])
     for (let group = run.pending.shift(); group !== undefined; group = run.pending.shift()) {
       const left = unfinished(group)
-      const allowed = left.hasPlaces ? left.events.length : this.#allowedOf(left)
+      const allowed = left.hasPlaces
+        ? left.events.length
+        : allowedOf(left.events, this.#deps.clock.monotonic(), this.#deps)
       if (allowed < left.events.length) run.pending.unshift(slice(left, allowed))
       if (allowed > 0) {
         const part = left.hasPlaces ? left : { ...slice(left, 0, allowed), hasPlaces: true }
@@ -120,19 +119,6 @@ export class BatchAttempts {
       }
     }
     return false
-  }
-
-  /** How many events of a part the throttle lets go now. */
-  #allowedOf({ events }: Group): number {
-    const { clock, throttleMs, onThrottled } = this.#deps
-    const now = clock.monotonic()
-    for (const [at, event] of events.entries()) {
-      const waitMs = throttleMs(event, now)
-      if (waitMs === 0) continue
-      onThrottled(waitMs)
-      return at
-    }
-    return events.length
   }
 
   /** @returns whether a call was started. */

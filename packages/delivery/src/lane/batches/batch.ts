@@ -1,6 +1,24 @@
 import type { BatchPart, Joiner, ReadyRequests } from '../prepared.ts'
 import type { LaneEvent } from '../queue/lane-event.ts'
 
+/** Parts of a lane by which batches keep to the throttle. */
+export interface Throttle {
+  /** @returns how long the event has to wait for the throttle; 0 if it took its place. */
+  readonly throttleMs: (event: LaneEvent, now: number) => number
+  readonly onThrottled: (waitMs: number) => void
+}
+
+/** How many of these events the throttle lets go now. */
+export function allowedOf(events: readonly LaneEvent[], now: number, { throttleMs, onThrottled }: Throttle): number {
+  for (const [at, event] of events.entries()) {
+    const waitMs = throttleMs(event, now)
+    if (waitMs === 0) continue
+    onThrottled(waitMs)
+    return at
+  }
+  return events.length
+}
+
 /** Events that travel in one request. While it fills, events join; then it is sent. */
 export class Batch {
   /** Of the batches of a lane, from 1. */

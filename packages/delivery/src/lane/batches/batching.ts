@@ -7,11 +7,11 @@ import { LOADED_TOGETHER } from '../payloads.ts'
 import type { ReadyRequests } from '../prepared.ts'
 import type { LaneEvent } from '../queue/lane-event.ts'
 import type { LaneQueue } from '../queue/lane-queue.ts'
-import { Batch } from './batch.ts'
+import { allowedOf, Batch, type Throttle } from './batch.ts'
 import type { BatchAttempts } from './batch-attempts.ts'
 
 /** Parts of a lane that batching uses. */
-export interface BatchingDeps {
+export interface BatchingDeps extends Throttle {
   readonly queue: LaneQueue
   readonly calls: CallsInFlight
   readonly memory: MemoryBudget
@@ -27,9 +27,6 @@ export interface BatchingDeps {
   readonly isLoadedAndPrepared: (event: LaneEvent) => boolean
   /** Reads the payloads of blocked events. What the log has lost is told when its turn comes. */
   readonly loadBlocked: (events: readonly LaneEvent[]) => Promise<void>
-  /** @returns how long the event has to wait for the throttle; 0 if it took its place. */
-  readonly throttleMs: (event: LaneEvent, now: number) => number
-  readonly onThrottled: (waitMs: number) => void
   /** Other lanes of the destination have all calls; the lane is woken. */
   readonly onRefused: () => void
 }
@@ -45,6 +42,7 @@ const MAX_JOINED = 1_000
  */
 export class Batching {
   readonly #deps: BatchingDeps
+  readonly #throttle: Throttle
   /** By number, oldest first. */
   readonly #filling = new ReleasingMap<number, Batch>()
   /** The same, by stream and key. */
@@ -65,6 +63,7 @@ export class Batching {
 
   constructor(deps: BatchingDeps) {
     this.#deps = deps
+    this.#throttle = { throttleMs: deps.throttleMs, onThrottled: (waitMs) => this.#throttled(waitMs) }
   }
 
   /** Takes what is ready, and starts what is due. */
@@ -231,7 +230,7 @@ export class Batching {
       if (!this.#deps.calls.mayAdd) break
       if (!isMeant(batch)) continue
       if (!this.#reserve(batch.events[0]!, now)) break
-      const allowed = this.#allowedBy(batch, now)
+      const allowed = allowedOf(batch.events, now, this.#throttle)
       if (allowed === 0) break
       this.#ended(batch)
       if (allowed < batch.events.length) {
@@ -242,17 +241,6 @@ export class Batching {
       this.#deps.batches.start(batch)
     }
     return isStarted
-  }
-
-  /** How many events of a batch the throttle lets go now. */
-  #allowedBy({ events }: Batch, now: number): number {
-    for (const [at, event] of events.entries()) {
-      const waitMs = this.#deps.throttleMs(event, now)
-      if (waitMs === 0) continue
-      this.#throttled(waitMs)
-      return at
-    }
-    return events.length
   }
 
   #throttled(waitMs: number): void {

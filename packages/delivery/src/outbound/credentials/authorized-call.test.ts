@@ -284,15 +284,18 @@ describe('without a token nothing is sent, and the result says why', () => {
     )
   })
 
-  test.each([200, 400])('if the body of its answer %i is lost, though nobody has refused anything', async (status) => {
-    const { destination, client } = await setUp()
-    const { origin } = await startTcp((socket) => {
-      socket.once('data', () => socket.end(`HTTP/1.1 ${status} X\r\ncontent-length: 99\r\n\r\n{"access_token":"hal`))
-    })
-    expect(await call(client, destination.origin, grantOf(origin))).toBe(
-      `no_answer 500 [ECONNRESET] :: token endpoint: Connection reset by peer (in the body of an answer ${status})`,
-    )
-  })
+  test.each([200, 400])(
+    'if the connection breaks in the body of its answer %i, which refuses nothing',
+    async (status) => {
+      const { destination, client } = await setUp()
+      const { origin } = await startTcp((socket) => {
+        socket.once('data', () => socket.end(`HTTP/1.1 ${status} X\r\ncontent-length: 99\r\n\r\n{"access_token":"hal`))
+      })
+      expect(await call(client, destination.origin, grantOf(origin))).toBe(
+        `no_answer 500 [ECONNRESET] :: token endpoint: Connection reset by peer (in the body of an answer ${status})`,
+      )
+    },
+  )
 
   test('all calls that wait fail together, and the next one asks again', async () => {
     const { endpoint, destination, client, credentials } = await setUp((n) =>

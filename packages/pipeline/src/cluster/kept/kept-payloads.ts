@@ -11,6 +11,8 @@ import { Turns } from '../turns.ts'
 const KEPT_READER = 'kept-records'
 /** The reason shown in traces. */
 export const LOG_CUT = 'log was cut'
+/** Of a topic that ends before the places of its readers. */
+const CUT_SHORT = 'the topic was made anew or lost its newest records'
 /** A copy begins at half of the retention; a look takes place often enough within the other half. */
 const LOOKS_IN_RETENTION = 20
 const MIN_LOOK_MS = 1_000
@@ -95,11 +97,8 @@ export class KeptPayloads {
     for (const destination of destinations.filter(isBeyond)) {
       const [offset, end] = [destination.startOf(partition), log.end(partition)]
       const fields = { destinationId: destination.id, partition, offset, end }
-      logger.error(
-        fields,
-        'the topic was made anew or lost its newest records: events up to the position are not delivered',
-      )
-      this.#cut = `${destination.id} has read partition ${partition} up to ${offset}, but it ends at ${end}: the topic was made anew or lost its newest records, and events up to ${offset} are not delivered`
+      logger.error(fields, `${CUT_SHORT}: events up to the position are not delivered`)
+      this.#cut = `${destination.id} has read partition ${partition} up to ${offset}, but it ends at ${end}: ${CUT_SHORT}, and events up to ${offset} are not delivered`
     }
   }
 

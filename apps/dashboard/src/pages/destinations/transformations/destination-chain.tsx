@@ -34,7 +34,7 @@ export function DestinationChain({ destination }: DestinationTabProps) {
           ({ id, publishedVersionId }) => publishedVersionId !== null && !chain.includes(id),
         )
         return (
-          <form className={styles.form} onSubmit={(event) => void submitting(edited.save)(event)}>
+          <form className={styles.form} onSubmit={submitting(edited.save)}>
             <EditedRefusal thing="destination" edited={edited} />
             {chain.length === 0 ? (
               <Empty text={destinationTexts.noTransformation} />

@@ -29,7 +29,7 @@ export function SourceSettings({ source }: SourceTabProps) {
 
   return (
     <>
-      <form className={styles.form} onSubmit={(event) => void submitting(edited.save)(event)}>
+      <form className={styles.form} onSubmit={submitting(edited.save)}>
         <EditedRefusal thing="source" edited={edited} fields={FIELDS} />
         <TextInput
           label="Name"

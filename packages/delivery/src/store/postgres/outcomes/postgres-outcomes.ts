@@ -140,7 +140,8 @@ export class PostgresOutcomes implements OutcomeStore {
       for (const range of lost) {
         const values = [number(range.destinationId), number(range.sourceId!), range.partition, range.reason]
         const [row] = await queries.rows<{ until: number }>(LOST_UNTIL, values)
-        ranges.push(...[rangeFrom(range, row!.until) ?? []].flat())
+        const unrecorded = rangeFrom(range, row!.until)
+        if (unrecorded !== undefined) ranges.push(unrecorded)
       }
       return recordRanges(queries, ranges, number)
     })
