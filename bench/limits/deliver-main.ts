@@ -2,7 +2,7 @@ import { Pool } from 'undici'
 import { accept } from './accept.ts'
 
 // node deliver-main.ts <database file> <webhook URL> [<events per request>]: the limit of P3, and with more than one event per
-// request of P19. Accepts batches and posts what waits.
+// request of P19. Accepts batches and posts what waits: as soon as a request is full, or no other is in progress.
 
 const CONNECTIONS = 64
 const headers = { 'content-type': 'application/json' }
@@ -20,7 +20,7 @@ accept(process.argv[2]!, (value) => {
 })
 
 function postNext(): void {
-  while (inProgress < CONNECTIONS && taken < queue.length) {
+  while (inProgress < CONNECTIONS && taken < queue.length && (inProgress === 0 || queue.length - taken >= perRequest)) {
     void post(perRequest === 1 ? queue[taken] : queue.slice(taken, taken + perRequest))
     taken += perRequest
   }

@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
+import { getHeapStatistics } from 'node:v8'
 import { expect, test } from 'vitest'
 import { collectGarbage, ifIdle } from './start-garbage.ts'
 
@@ -8,6 +9,15 @@ test('collectGarbage frees every object that nothing refers to', async () => {
   await setImmediate()
   collectGarbage()
   expect(garbage.filter((ref) => ref.deref() !== undefined)).toEqual([])
+})
+
+test('collectGarbage gives their room back', async () => {
+  Array.from({ length: 500_000 }, (_, i) => ({ i }))
+  const room = () => getHeapStatistics().total_physical_size
+  const before = room()
+  await setImmediate()
+  collectGarbage()
+  expect(before - room()).toBeGreaterThan(20e6)
 })
 
 test('ifIdle calls back after a time without work, and never after a busy one', async () => {

@@ -7,6 +7,7 @@ import { type ComposeOptions, compose, type Product } from './compose.ts'
 import type { Settings } from './config/settings.ts'
 import { DataFolder, DataFolderError } from './data-folder/data-folder.ts'
 import { FAULT_EXIT_CODE, FAULT_GRACE_MS, Faults, lastLine } from './faults.ts'
+import { setHeapFlags } from './heap-flags.ts'
 import { Front, ListenError } from './http/front.ts'
 import { newLogger, type ServerLogger } from './logger.ts'
 import { moveInbox } from './quickstart/move-inbox.ts'
@@ -14,7 +15,6 @@ import { printedCommands } from './quickstart/printed-commands.ts'
 import { runQuickstart } from './quickstart/quickstart.ts'
 import { collectStartGarbage } from './start-garbage.ts'
 import { VERSION } from './version.ts'
-import { keepNewObjectsYoung } from './young-objects.ts'
 
 /** Errors that a person can correct: their text suffices. Other errors are shown with their stack. */
 const EXPECTED = [
@@ -50,7 +50,7 @@ export async function start(options: StartOptions): Promise<number> {
       await using front = await Front.listen(settings.host, settings.port)
       const given = { ...options, folder, dashboardFolder, front, logger, faults }
       const product = settings.kafkaBrokers === undefined ? await embedded(given) : await clustered(given)
-      keepNewObjectsYoung()
+      setHeapFlags()
       collectStartGarbage()
       const reason = await stopped
       logger.info({ reason }, 'stopping')
