@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Dashboard } from './browser.ts'
+import { holdRequest } from './held-request.ts'
 
 /* One's own tokens (dashboard.md §11, J10, §15 line 9). */
 
@@ -36,21 +37,14 @@ test('J10: a token is made in 4 clicks, is shown once, works, and only its own b
 test('Esc does not close the dialog while it creates a token, which is then shown', async () => {
   await using visit = await dashboard.visit('/settings/account')
   const { page } = visit
-  const held = Promise.withResolvers<void>()
-  const asked = Promise.withResolvers<void>()
-  await page.route('**/v2/access-tokens', async (route) => {
-    if (route.request().method() !== 'POST') return route.continue()
-    asked.resolve()
-    await held.promise
-    await route.continue()
-  })
+  const creation = await holdRequest(page, 'POST', '**/v2/access-tokens')
   await page.getByRole('button', { name: 'New token' }).click()
   await page.getByLabel('Name').fill('slow')
   await page.getByLabel('Name').press('Enter')
-  await asked.promise
+  await creation.sent
   await page.keyboard.press('Escape')
   await page.mouse.click(5, 5)
-  held.resolve()
+  creation.release()
   const dialog = page.getByRole('dialog', { name: 'Your new token' })
   expect(await dialog.locator('code').textContent()).toMatch(/^mr_pat_/)
   await dialog.getByRole('button', { name: 'I have saved it' }).click()

@@ -6,6 +6,7 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { command } from '../e2e/command.ts'
 import { Dashboard } from './browser.ts'
+import { holdRequest } from './held-request.ts'
 
 /* Settings but for one's own account (dashboard.md §11, §15 lines 2, 8, 9, 22, 29, 30). */
 
@@ -60,22 +61,50 @@ test('a user is made, and the first token shown once; then the role is changed a
 test('Esc does not close the dialog while it creates a user, whose token is then shown', async () => {
   await using visit = await dashboard.visit('/settings/users')
   const { page } = visit
-  const held = Promise.withResolvers<void>()
-  const asked = Promise.withResolvers<void>()
-  await page.route('**/v2/users', async (route) => {
-    if (route.request().method() !== 'POST') return route.continue()
-    asked.resolve()
-    await held.promise
-    await route.continue()
-  })
+  const creation = await holdRequest(page, 'POST', '**/v2/users')
   await page.getByRole('button', { name: 'New user' }).click()
   await page.getByLabel('E-mail').fill('slow@cinema.example')
   await page.getByLabel('E-mail').press('Enter')
-  await asked.promise
+  await creation.sent
   await page.keyboard.press('Escape')
-  held.resolve()
+  creation.release()
   const dialog = page.getByRole('dialog', { name: 'The first token of slow@cinema.example' })
   expect(await dialog.locator('code').textContent()).toMatch(/^mr_pat_/)
+})
+
+test('Esc does not close a confirmation while it writes, so that a refusal is seen', async () => {
+  await using visit = await dashboard.visit('/settings/users')
+  const { page } = visit
+  const removal = await holdRequest(page, 'DELETE', '**/v2/users/*')
+  await page.getByRole('button', { name: 'Remove owner@localhost' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByRole('button', { name: 'Remove' }).click()
+  await removal.sent
+  await page.keyboard.press('Escape')
+  await page.mouse.click(5, 5)
+  expect(await dialog.getByRole('button', { name: 'Cancel' }).isDisabled()).toBe(true)
+  removal.release()
+  await dialog.getByText('Last admin').waitFor()
+  await page.keyboard.press('Escape')
+  await dialog.waitFor({ state: 'detached' })
+})
+
+test('Esc does not close the dialog of a credential while it is saved', async () => {
+  await using visit = await dashboard.visit('/settings/credentials')
+  const { page } = visit
+  const saving = await holdRequest(page, 'PUT', '**/v2/credentials/*')
+  await page.getByRole('button', { name: 'New credential' }).first().click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('Key').fill('slow_api')
+  await dialog.getByRole('textbox', { name: 'Value' }).fill('a-value-of-the-slow-api')
+  await page.keyboard.press('Enter')
+  await saving.sent
+  await dialog.locator('[type=submit][data-loading=true]').waitFor()
+  await page.keyboard.press('Escape')
+  expect(await dialog.isVisible()).toBe(true)
+  saving.release()
+  await dialog.waitFor({ state: 'detached' })
+  await page.getByText('slow_api').waitFor()
 })
 
 test('a refused write says why, and the dialog stays', async () => {
@@ -121,7 +150,7 @@ test('a viewer has no enabled control above the role', async () => {
 test('a credential is saved, replaced and deleted, and its value is nowhere', async () => {
   await using visit = await dashboard.visit('/settings/credentials')
   const { page } = visit
-  await page.getByRole('button', { name: 'New credential' }).click()
+  await page.getByRole('button', { name: 'New credential' }).first().click()
   await page.getByRole('textbox', { name: 'Key' }).fill('mail_api')
   await page.getByLabel('Value').fill('s3cret-of-the-mail-api')
   await page.getByRole('button', { name: 'Save' }).click()

@@ -1,6 +1,7 @@
-import { Button, Checkbox, Modal } from '@mantine/core'
+import { Button, Checkbox } from '@mantine/core'
 import { type ReactNode, useState } from 'react'
 import styles from './confirm-dialog.module.css'
+import { Dialog } from './dialog.tsx'
 import { Refusal } from './form/refusal.tsx'
 
 interface ConfirmDialogProps {
@@ -28,7 +29,7 @@ export function ConfirmDialog({
   onClose,
 }: ConfirmDialogProps) {
   const [checked, setChecked] = useState<ReadonlySet<string>>(new Set())
-  const [state, setState] = useState<'asking' | 'doing' | Error>('asking')
+  const [state, setState] = useState<'doing' | Error | null>(null)
   const confirm = async () => {
     setState('doing')
     try {
@@ -38,22 +39,23 @@ export function ConfirmDialog({
       setState(error as Error)
     }
   }
+  const isDoing = state === 'doing'
   const toggle = (name: string) => setChecked((before) => new Set(before).symmetricDifference(new Set([name])))
   return (
-    <Modal opened onClose={onClose} title={title} size="md" closeButtonProps={{ 'aria-label': 'Close' }}>
+    <Dialog title={title} isWriting={isDoing} onClose={onClose}>
       <div className={styles.body}>
         {children}
         {checks.map(({ name, label }) => (
           <Checkbox key={name} label={label} checked={checked.has(name)} onChange={() => toggle(name)} />
         ))}
-        <Refusal error={state instanceof Error ? state : null} />
+        <Refusal error={isDoing ? null : state} />
         <div className={styles.actions}>
-          <Button variant="default" onClick={onClose}>
+          <Button variant="default" disabled={isDoing} onClick={onClose}>
             Cancel
           </Button>
           <Button
             {...(isDanger ? { color: 'bad' } : {})}
-            loading={state === 'doing'}
+            loading={isDoing}
             disabled={checks.some(({ name }) => !checked.has(name))}
             onClick={() => void confirm()}
           >
@@ -61,6 +63,6 @@ export function ConfirmDialog({
           </Button>
         </div>
       </div>
-    </Modal>
+    </Dialog>
   )
 }

@@ -1,8 +1,9 @@
-import { Button, Modal, Select, TextInput } from '@mantine/core'
+import { Button, Select, TextInput } from '@mantine/core'
 import type { Role } from '@millrace/api-types'
 import { type FormEvent, useState } from 'react'
 import { useCreateAccessToken } from '../../api/access-tokens.ts'
 import { ROLES } from '../../api/session/role.ts'
+import { Dialog } from '../../components/dialog.tsx'
 import { fieldRefusal, Refusal } from '../../components/form/refusal.tsx'
 import { ShownOnceDialog } from '../../components/shown-once-dialog.tsx'
 import { useCloseUnlessWriting } from '../../components/use-close-unless-writing.ts'
@@ -36,14 +37,9 @@ export function NewTokenDialog({ role: ownRole, onClose }: NewTokenDialogProps) 
     )
   }
   return (
-    <Modal
-      opened
-      onClose={close}
-      title="New access token"
-      closeButtonProps={{ 'aria-label': 'Close', disabled: isPending }}
-    >
+    <Dialog title="New access token" isWriting={isPending} onClose={close}>
       <TokenForm ownRole={ownRole} creation={creation} />
-    </Modal>
+    </Dialog>
   )
 }
 

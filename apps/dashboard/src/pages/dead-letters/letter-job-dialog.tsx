@@ -1,9 +1,10 @@
-import { Button, Modal } from '@mantine/core'
+import { Button } from '@mantine/core'
 import { counted } from '@millrace/wording'
 import { useNavigate } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { type DeadLetterChoice, useDiscardDeadLetters, useReplayDeadLetters } from '../../api/dead-letters.ts'
 import { isRunning, useReplay } from '../../api/replays.ts'
+import { Dialog } from '../../components/dialog.tsx'
 import { Refusal } from '../../components/form/refusal.tsx'
 import { deadLetterTexts } from '../../texts.ts'
 import { CountFailure } from '../replays/count-failure.tsx'
@@ -56,12 +57,7 @@ export function LetterJobDialog({ job, onClose }: { readonly job: LetterJob; rea
   }
 
   return (
-    <Modal
-      opened
-      onClose={onClose}
-      title={kind === 'replay' ? 'Send again' : 'Discard'}
-      closeButtonProps={{ 'aria-label': 'Close' }}
-    >
+    <Dialog title={kind === 'replay' ? 'Send again' : 'Discard'} isWriting={isDoing} onClose={onClose}>
       <div className={styles.dialog}>
         <p role="status">
           {isCounting && 'Counting …'}
@@ -76,7 +72,7 @@ export function LetterJobDialog({ job, onClose }: { readonly job: LetterJob; rea
         <CountFailure error={countError} reading={reading} onRetry={count} />
         <Refusal error={error} />
         <div className={styles.dialogActions}>
-          <Button variant="default" onClick={onClose}>
+          <Button variant="default" disabled={isDoing} onClick={onClose}>
             Cancel
           </Button>
           <Button
@@ -89,6 +85,6 @@ export function LetterJobDialog({ job, onClose }: { readonly job: LetterJob; rea
           </Button>
         </div>
       </div>
-    </Modal>
+    </Dialog>
   )
 }

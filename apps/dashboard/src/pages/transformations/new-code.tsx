@@ -1,9 +1,10 @@
-import { Button, Modal, Select, TextInput } from '@mantine/core'
+import { Button, Select, TextInput } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
 import { type FormEvent, type ReactNode, useState } from 'react'
 import type { Code, CodeWritten } from '../../api/code.ts'
 import { useCreateLibrary } from '../../api/libraries.ts'
 import { useCreateTransformation, useTransformationTemplates } from '../../api/transformations.ts'
+import { Dialog } from '../../components/dialog.tsx'
 import { fieldRefusal, Refusal } from '../../components/form/refusal.tsx'
 import { LANGUAGES } from './code-columns.tsx'
 import styles from './transformations.module.css'
@@ -96,7 +97,7 @@ function NewCode({ title, hint, error, language, children, onCreate, onClose }: 
     }
   }
   return (
-    <Modal opened onClose={onClose} title={title} closeButtonProps={{ 'aria-label': 'Close' }}>
+    <Dialog title={title} isWriting={isCreating} onClose={onClose}>
       <form className={styles.form} onSubmit={(event) => void create(event)}>
         <Refusal error={error} fields={FIELDS} />
         <TextInput
@@ -119,7 +120,7 @@ function NewCode({ title, hint, error, language, children, onCreate, onClose }: 
           allowDeselect={false}
         />
         <div className={styles.actions}>
-          <Button variant="default" onClick={onClose}>
+          <Button variant="default" disabled={isCreating} onClick={onClose}>
             Cancel
           </Button>
           <Button type="submit" loading={isCreating}>
@@ -127,6 +128,6 @@ function NewCode({ title, hint, error, language, children, onCreate, onClose }: 
           </Button>
         </div>
       </form>
-    </Modal>
+    </Dialog>
   )
 }

@@ -1,4 +1,5 @@
-import { Modal, Switch } from '@mantine/core'
+import { Switch } from '@mantine/core'
+import { Dialog } from '../../components/dialog.tsx'
 import styles from '../shell.module.css'
 import { useAllKeys, useAreKeysOn } from './keys.ts'
 
@@ -15,7 +16,7 @@ export function KeyList({ onClose }: { readonly onClose: () => void }) {
     ...bindings.filter((each, at) => bindings.findIndex(({ keys }) => keys === each.keys) === at),
   ]
   return (
-    <Modal opened onClose={onClose} title="Keyboard" size="md" closeButtonProps={{ 'aria-label': 'Close' }}>
+    <Dialog title="Keyboard" onClose={onClose}>
       <dl className={styles.keys}>
         {shown.map(({ keys, text }) => (
           <div key={keys}>
@@ -36,6 +37,6 @@ export function KeyList({ onClose }: { readonly onClose: () => void }) {
         checked={areOn}
         onChange={({ currentTarget }) => setOn(currentTarget.checked)}
       />
-    </Modal>
+    </Dialog>
   )
 }

@@ -125,7 +125,7 @@ function SavedForm({ definition, destination }: DestinationTabProps & { readonly
 /** The server points into `delivery` as a whole: `/delivery/throttle/limit`. */
 function deliveryRefusal(error: Error | null) {
   const refused = fieldRefusal(error, ['delivery'])
-  const path = error !== null && 'details' in error ? (error.details as { path?: string } | null)?.path : undefined
+  const path = (error as { details?: { path?: string } | null } | null)?.details?.path
   const field = path?.split('/').find((part) => DELIVERY_FIELDS.includes(part))
-  return refused === undefined || field === undefined ? undefined : { field, text: refused.text }
+  return refused && field ? { field, text: refused.text } : undefined
 }

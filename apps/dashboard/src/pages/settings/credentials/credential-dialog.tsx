@@ -1,7 +1,8 @@
-import { Button, Modal, PasswordInput, TextInput } from '@mantine/core'
+import { Button, PasswordInput, TextInput } from '@mantine/core'
 import type { Credential } from '@millrace/api-types'
 import { type FormEvent, useState } from 'react'
 import { useSaveCredential } from '../../../api/credentials.ts'
+import { Dialog } from '../../../components/dialog.tsx'
 import { fieldRefusal, Refusal } from '../../../components/form/refusal.tsx'
 import styles from '../settings.module.css'
 
@@ -25,7 +26,7 @@ export function CredentialDialog({ credential, onClose }: CredentialDialogProps)
   }
   const title = credential === undefined ? 'New credential' : `Replace ${credential.key}`
   return (
-    <Modal opened onClose={onClose} title={title} closeButtonProps={{ 'aria-label': 'Close' }}>
+    <Dialog title={title} isWriting={isPending} onClose={onClose}>
       <form className={styles.form} onSubmit={(event) => void save(event)}>
         <Refusal error={error} fields={FIELDS} />
         {credential === undefined && (
@@ -55,6 +56,6 @@ export function CredentialDialog({ credential, onClose }: CredentialDialogProps)
           Save
         </Button>
       </form>
-    </Modal>
+    </Dialog>
   )
 }

@@ -1,7 +1,8 @@
-import { Button, Modal } from '@mantine/core'
+import { Button } from '@mantine/core'
 import type { User } from '@millrace/api-types'
 import { type FormEvent, useState } from 'react'
 import { useChangeUser, useUserTag } from '../../../api/users.ts'
+import { Dialog } from '../../../components/dialog.tsx'
 import { Refusal } from '../../../components/form/refusal.tsx'
 import styles from '../settings.module.css'
 import { RoleSelect } from './new-user-dialog.tsx'
@@ -21,7 +22,7 @@ export function ChangeRoleDialog({ user, onClose }: ChangeRoleDialogProps) {
     if (saved !== undefined) onClose()
   }
   return (
-    <Modal opened onClose={onClose} title={`Role of ${user.email}`} closeButtonProps={{ 'aria-label': 'Close' }}>
+    <Dialog title={`Role of ${user.email}`} isWriting={isPending} onClose={onClose}>
       <form className={styles.form} onSubmit={(event) => void save(event)}>
         <Refusal error={error} />
         <RoleSelect value={role} onChange={setRole} error={undefined} />
@@ -32,6 +33,6 @@ export function ChangeRoleDialog({ user, onClose }: ChangeRoleDialogProps) {
           Save
         </Button>
       </form>
-    </Modal>
+    </Dialog>
   )
 }

@@ -1,8 +1,9 @@
-import { Button, Modal, Select, TextInput } from '@mantine/core'
+import { Button, Select, TextInput } from '@mantine/core'
 import type { Role } from '@millrace/api-types'
 import { type FormEvent, useState } from 'react'
 import { ROLES } from '../../../api/session/role.ts'
 import { useCreateUser } from '../../../api/users.ts'
+import { Dialog } from '../../../components/dialog.tsx'
 import { fieldRefusal, Refusal } from '../../../components/form/refusal.tsx'
 import { ShownOnceDialog } from '../../../components/shown-once-dialog.tsx'
 import { useCloseUnlessWriting } from '../../../components/use-close-unless-writing.ts'
@@ -34,7 +35,7 @@ export function NewUserDialog({ onClose }: { readonly onClose: () => void }) {
     )
   }
   return (
-    <Modal opened onClose={close} title="New user" closeButtonProps={{ 'aria-label': 'Close', disabled: isPending }}>
+    <Dialog title="New user" isWriting={isPending} onClose={close}>
       <form className={styles.form} onSubmit={create}>
         <Refusal error={error} fields={FIELDS} />
         <TextInput
@@ -52,7 +53,7 @@ export function NewUserDialog({ onClose }: { readonly onClose: () => void }) {
           Create user
         </Button>
       </form>
-    </Modal>
+    </Dialog>
   )
 }
 

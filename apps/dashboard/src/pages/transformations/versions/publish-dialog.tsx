@@ -1,8 +1,9 @@
-import { Button, Modal } from '@mantine/core'
+import { Button } from '@mantine/core'
 import type { Transformation } from '@millrace/api-types'
 import { useEffect } from 'react'
 import type { Code } from '../../../api/code.ts'
 import { useRunTransformationTests, useTransformationTests } from '../../../api/transformations.ts'
+import { Dialog } from '../../../components/dialog.tsx'
 import { DiffView } from '../../../components/diff/diff-view.tsx'
 import { Refusal } from '../../../components/form/refusal.tsx'
 import { StateMark } from '../../../components/state-mark.tsx'
@@ -30,13 +31,7 @@ export function PublishDialog({ kind, code, versionId, onClose, onPublished }: P
     onClose()
   }
   return (
-    <Modal
-      opened
-      onClose={onClose}
-      title={`Publish ${code.name}`}
-      size="xl"
-      closeButtonProps={{ 'aria-label': 'Close' }}
-    >
+    <Dialog title={`Publish ${code.name}`} size="xl" isWriting={isPending} onClose={onClose}>
       <div className={styles.publish}>
         <p>{governs(kind.thing, code)}</p>
         {after !== undefined && (before !== undefined || code.publishedVersionId === null) && (
@@ -50,7 +45,7 @@ export function PublishDialog({ kind, code, versionId, onClose, onPublished }: P
         {failed !== undefined && <TestsMark {...failed} />}
         <Refusal error={error} />
         <div className={styles.actions}>
-          <Button variant="default" onClick={onClose}>
+          <Button variant="default" disabled={isPending} onClick={onClose}>
             Cancel
           </Button>
           <Button loading={isPending} disabled={failed?.isRunning ?? false} onClick={() => void publish()}>
@@ -58,7 +53,7 @@ export function PublishDialog({ kind, code, versionId, onClose, onPublished }: P
           </Button>
         </div>
       </div>
-    </Modal>
+    </Dialog>
   )
 }
 
