@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { promisify } from 'node:util'
+import type { Locator } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { command } from '../e2e/command.ts'
 import { Dashboard } from './browser.ts'
@@ -105,6 +106,25 @@ test('Esc does not close the dialog of a credential while it is saved', async ()
   saving.release()
   await dialog.waitFor({ state: 'detached' })
   await page.getByText('slow_api').waitFor()
+})
+
+test('the spinner of a button that writes lies in its middle, also where less motion is asked for', async () => {
+  await using visit = await dashboard.visit('/settings/users')
+  const { page } = visit
+  const creation = await holdRequest(page, 'POST', '**/v2/users')
+  await page.getByRole('button', { name: 'New user' }).click()
+  await page.getByLabel('E-mail').fill('spinner@cinema.example')
+  await page.keyboard.press('Enter')
+  await creation.sent
+  const button = page.locator('[type=submit][data-loading=true]')
+  const middle = async (part: Locator) => {
+    const { x, y, width, height } = (await part.boundingBox())!
+    return [x + width / 2, y + height / 2] as const
+  }
+  const [x, y] = await middle(button)
+  const [spinnerX, spinnerY] = await middle(button.locator('.mantine-Loader-root'))
+  expect(Math.abs(spinnerX - x)).toBeLessThan(2)
+  expect(Math.abs(spinnerY - y)).toBeLessThan(2)
 })
 
 test('a refused write says why, and the dialog stays', async () => {
