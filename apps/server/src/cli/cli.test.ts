@@ -438,6 +438,15 @@ describe('whose token', () => {
 })
 
 describe('the command line itself', () => {
+  test('commands call the server that the same environment starts, with hints for the same shell', async () => {
+    const { MILLRACE_URL: _, ...rest } = env
+    const words = ['send', 'track', 'A', '--user', 'u']
+    const { code, out } = await run(words, { ...rest, MILLRACE_PORT: String(server.port) })
+    expect(code).toBe(0)
+    expect(out).toContain(`accepted  by ${server.url},`)
+    expect(out).not.toContain('--url')
+  })
+
   test('start gets the settings, and its exit code is the command’s', async () => {
     const seen: Settings[] = []
     const start = async (settings: Settings) => {

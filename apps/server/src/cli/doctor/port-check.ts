@@ -1,6 +1,6 @@
 import { createServer } from 'node:net'
 import { parseRoles } from '../../config/roles.ts'
-import type { Settings } from '../../config/settings.ts'
+import { type Settings, urlOfServer } from '../../config/settings.ts'
 import { oneLine } from '../paint.ts'
 import { type Finding, fail, ok } from './finding.ts'
 
@@ -47,15 +47,9 @@ function obstacleToListening(host: string, port: number): Promise<string | undef
   })
 }
 
-/** Of a server on this machine; one that listens on all addresses is reached over loopback. */
-export function localUrl(host: string, port: number): string {
-  const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host
-  return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`
-}
-
 async function healthAt(host: string, port: number) {
   try {
-    const response = await fetch(`${localUrl(host, port)}/health`, {
+    const response = await fetch(`${urlOfServer({ host, port })}/health`, {
       signal: AbortSignal.timeout(ANSWER_MS),
       redirect: 'manual',
     })
