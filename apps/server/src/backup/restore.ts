@@ -48,7 +48,7 @@ export async function restoreBackup({ file, dataFolder, clock }: RestoreOptions)
     const names = readNames(folder, file)
     endSessions(join(folder, 'control.db'))
     const found = manifest.hasLog ? await redeliveries(folder, names, clock) : []
-    writeFileSync(join(folder, 'format'), `${DATA_FORMAT}\n`, { flush: true })
+    writeFileSync(join(folder, 'format'), `${DATA_FORMAT}\n`, { mode: 0o600, flush: true })
     for (const each of [join(folder, 'log'), folder]) syncFolder(each)
     moveInto(folder, target)
     syncFolder(parent)

@@ -24,6 +24,14 @@ export async function checkPort({ host, port }: Pick<Settings, 'host' | 'port'>)
     return of(fail('port', `${place} cannot be listened on (${obstacle}): see ${advice}`))
   }
   const health = await healthAt(host, port)
+  if (health === 'silent') {
+    return of(
+      fail(
+        'port',
+        `${place} is in use, and /health does not answer: if this is Millrace, see its log; it hangs or is overloaded`,
+      ),
+    )
+  }
   if (health === undefined) {
     return of(fail('port', `${place} is in use by another program: stop it, or set MILLRACE_PORT`))
   }
@@ -55,8 +63,8 @@ async function healthAt(host: string, port: number) {
     })
     const body = (await response.json()) as { appType?: string; checks?: Record<string, string> }
     return isMillrace(body.appType) ? { status: response.status, checks: body.checks } : undefined
-  } catch {
-    return undefined
+  } catch (error) {
+    return (error as Error).name === 'TimeoutError' ? 'silent' : undefined
   }
 }
 
