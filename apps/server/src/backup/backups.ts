@@ -87,8 +87,9 @@ export class Backups {
       this.#note.note(directory, { file, state: 'running' })
     } catch (error) {
       if (error instanceof ApiError) throw error
-      this.#end({ file, state: 'failed', reason: (error as Error).message })
-      throw new ApiError('unavailable', 'Service unavailable', { cause: error })
+      const reason = (error as Error).message
+      this.#end({ file, state: 'failed', reason })
+      throw new ApiError('unavailable', 'Service unavailable', { cause: error, details: { reason } })
     }
     const data: BackupThreadData = {
       partialFile: partialFileOf(directory, file),

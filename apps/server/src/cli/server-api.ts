@@ -262,7 +262,7 @@ function localToken(url: string, env: CommandIo['env']): { token?: string; file?
   const file = join(settings.dataDir, TOKEN_FILE)
   try {
     const token = readFileSync(file, 'utf8').trim()
-    return /^[!-9;-~]+$/.test(token) ? { token, file, why: '' } : { why: `none is given, and ${file} is empty` }
+    return /^[!-9;-~]+$/.test(token) ? { token, file, why: '' } : { why: `none is given, and ${file} holds no token` }
   } catch (error) {
     const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT'
     return { why: `none is given, and ${file} ${isMissing ? 'does not exist' : 'cannot be read'}` }
