@@ -125,7 +125,8 @@ test('a backup that fails says why, leaves nothing under its name, and keeps nob
 test('where nothing can be written the answer is 503', async () => {
   await using other = await DevEnv.open({ settings: { MILLRACE_BACKUP_DIR: join(env.folder, 'format', 'backups') } })
   const { status, json } = await other.api('POST', '/v2/admin/backup')
-  expect([status, json]).toEqual([503, { error: 'Service unavailable', code: 'unavailable', details: null }])
+  const details = { reason: expect.stringContaining('ENOTDIR') }
+  expect([status, json]).toEqual([503, { error: 'Service unavailable', code: 'unavailable', details }])
   expect(await ended(other)).toMatchObject({ state: 'failed', reason: expect.stringContaining('ENOTDIR') })
 })
 

@@ -49,6 +49,9 @@ await post('/v2/connections', { sourceId: source.id, destinationId: destination.
 await post('/v1/track', { userId: 'u', event: 'Seen' }, `Basic ${btoa(`${source.writeKey}:`)}`)
 say(`delivered, shaped by user code: ${await received.promise}`)
 
+const { stderr } = spawnSync('millrace', ['trace'], { env: environment, encoding: 'utf8' })
+say(`hint: ${stderr.split('\n')[1]}`)
+
 hook.close()
 server.kill('SIGTERM')
 say(`exit code: ${await exited}`)

@@ -32,6 +32,7 @@ test.skipIf(!canRun)(
       'user: 10001',
       'healthy: yes',
       'delivered, shaped by user code: yes',
+      'hint: (see millrace help trace)',
       'exit code: 0',
       '',
     ])

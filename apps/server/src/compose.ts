@@ -5,7 +5,7 @@ import type { RouteBook } from '@millrace/openapi'
 import type { DeliveryHost } from '@millrace/pipeline'
 import { type Clock, systemClock } from '@millrace/std'
 import type { AdminCredentials } from './catalog/admin-credentials.ts'
-import type { Settings } from './config/settings.ts'
+import { type Settings, urlOfServer } from './config/settings.ts'
 import type { DataFolder } from './data-folder/data-folder.ts'
 import { Ending } from './ending.ts'
 import type { Faults } from './faults.ts'
@@ -64,7 +64,7 @@ export async function compose(options: ComposeOptions): Promise<Product> {
   // Closes in reverse order, also if a later part fails to open.
   await using opened = new AsyncDisposableStack()
   const { port } = front.address
-  const baseUrl = baseUrlOf(settings.host, port)
+  const baseUrl = urlOfServer({ host: settings.host, port })
   const ending = new Ending(faults)
   const destinationCatalog = opened.use(openDestinationCatalog(common))
   const registry = await DestinationRegistry.load({ more: destinationCatalog.types, now: () => common.clock.now() })
@@ -117,10 +117,4 @@ export async function compose(options: ComposeOptions): Promise<Product> {
       await running.disposeAsync()
     },
   }
-}
-
-/** A server that listens on all addresses is reached over loopback. */
-export function baseUrlOf(host: string, port: number): string {
-  const name = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host
-  return `http://${name.includes(':') ? `[${name}]` : name}:${port}`
 }

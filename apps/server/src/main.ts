@@ -9,10 +9,13 @@ enableCompileCache(process.env['NODE_COMPILE_CACHE'])
 const { runCommand } = await import('./cli/cli.ts')
 const { argv, env, stdin, stdout, stderr } = process
 
+let isServer = false
 // If the reader of stdout closes it (`| head`), the program ends silently.
 stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code !== 'EPIPE') throw error
-  process.exit()
+  if (error.code === 'EPIPE') process.exit()
+  if (isServer) throw error
+  stderr.write(`The output cannot be written: ${error.message}.\n`)
+  process.exit(1)
 })
 
 const code = await runCommand({
@@ -23,10 +26,13 @@ const code = await runCommand({
   stderr,
   untilStopped: firstStopSignal,
   async start(settings, shownSettings) {
+    isServer = true
     const { start } = await import('./start.ts')
     return start({ settings, shownSettings, stdout, stderr, stopped: firstStopSignal() })
   },
 })
+// A failure of the last write is reported by then.
+await new Promise(setImmediate)
 // Threads of a start that failed half-way must not keep the process alive.
 process.exit(code)
 

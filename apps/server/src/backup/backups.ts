@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, statfsSync, statSync } from 'node:fs'
+import { existsSync, statfsSync, statSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import type { ControlPlane } from '@millrace/control-plane'
 import type { DeliveryStore } from '@millrace/delivery'
@@ -8,6 +8,7 @@ import { formatTime } from '@millrace/protocol'
 import type { SchemaCatalog } from '@millrace/schema-catalog'
 import { type Clock, ThreadCalls } from '@millrace/std'
 import { DATA_FORMAT } from '../data-folder/data-folder.ts'
+import { makeFolder } from '../data-folder/make-folder.ts'
 import type { ServerLogger } from '../logger.ts'
 import { VERSION } from '../version.ts'
 import type { BackupCalls, BackupThreadData } from './backup-calls.ts'
@@ -81,13 +82,14 @@ export class Backups {
     const createdAt = clock.now()
     const file = this.#newName(createdAt)
     try {
-      mkdirSync(directory, { recursive: true, mode: 0o700 })
+      makeFolder(directory)
       this.#judgeRoom(hasLog)
       this.#note.note(directory, { file, state: 'running' })
     } catch (error) {
       if (error instanceof ApiError) throw error
-      this.#end({ file, state: 'failed', reason: (error as Error).message })
-      throw new ApiError('unavailable', 'Service unavailable', { cause: error })
+      const reason = (error as Error).message
+      this.#end({ file, state: 'failed', reason })
+      throw new ApiError('unavailable', 'Service unavailable', { cause: error, details: { reason } })
     }
     const data: BackupThreadData = {
       partialFile: partialFileOf(directory, file),

@@ -1,4 +1,13 @@
-import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -41,6 +50,8 @@ test('a folder that is not there is made, with what the backup holds and what te
   expect([code, err]).toEqual([0, ''])
   expect(readdirSync(place).sort()).toEqual(['catalog.db', 'control.db', 'delivery.db', 'format', 'inbox.key', 'log'])
   expect(readdirSync(join(place, 'log'))).toEqual(['0.db'])
+  const isPrivate = (name: string) => (statSync(join(place, name)).mode & 0o077) === 0
+  expect(readdirSync(place, { recursive: true, encoding: 'utf8' }).filter((name) => !isPrivate(name))).toEqual([])
   expect(names()).toEqual(['data'])
   expect(out.replaceAll(/20[\d-]{8} [\d:.]{12}/g, '<time>')).toBe(`restored  ${place}  from a backup of <time> UTC
 The start will deliver:

@@ -3,6 +3,7 @@ import { dirname, join, resolve } from 'node:path'
 import { destinationNames, endSessions } from '@millrace/control-plane'
 import type { Clock } from '@millrace/std'
 import { DATA_FORMAT } from '../data-folder/data-folder.ts'
+import { makeFolder } from '../data-folder/make-folder.ts'
 import { BackupFileError, extractBackup, verifyBackup } from './backup-file.ts'
 import type { Manifest } from './manifest.ts'
 import { type Redelivery, redeliveries } from './redelivery.ts'
@@ -48,7 +49,7 @@ export async function restoreBackup({ file, dataFolder, clock }: RestoreOptions)
     const names = readNames(folder, file)
     endSessions(join(folder, 'control.db'))
     const found = manifest.hasLog ? await redeliveries(folder, names, clock) : []
-    writeFileSync(join(folder, 'format'), `${DATA_FORMAT}\n`, { flush: true })
+    writeFileSync(join(folder, 'format'), `${DATA_FORMAT}\n`, { mode: 0o600, flush: true })
     for (const each of [join(folder, 'log'), folder]) syncFolder(each)
     moveInto(folder, target)
     syncFolder(parent)
@@ -87,7 +88,7 @@ function refuseUnlessEmpty(target: string): void {
 
 function makeFolderBeside(target: string): string {
   try {
-    mkdirSync(dirname(target), { recursive: true })
+    makeFolder(dirname(target))
     return mkdtempSync(`${target}.restoring-`)
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException

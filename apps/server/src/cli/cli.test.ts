@@ -432,12 +432,24 @@ describe('whose token', () => {
     expect((await run(list, withoutToken())).code).toBe(0)
     expect(lastRequest().authorization).toBe('Bearer mr_pat_local')
 
+    const rejected = await run(['dead-letters', 'show', 'secret'], withoutToken())
+    expect(rejected.err).toContain(`${server.url} rejected the token in ${join(folder, 'cli-token')}: 401 `)
+
     const elsewhere = await run(list, { ...withoutToken(), MILLRACE_URL: 'http://192.0.2.1:8080' })
     expect(elsewhere.err).toContain('No access token for http://192.0.2.1:8080: none is given.')
   })
 })
 
 describe('the command line itself', () => {
+  test('commands call the server that the same environment starts, with hints for the same shell', async () => {
+    const { MILLRACE_URL: _, ...rest } = env
+    const words = ['send', 'track', 'A', '--user', 'u']
+    const { code, out } = await run(words, { ...rest, MILLRACE_PORT: String(server.port) })
+    expect(code).toBe(0)
+    expect(out).toContain(`accepted  by ${server.url},`)
+    expect(out).not.toContain('--url')
+  })
+
   test('start gets the settings, and its exit code is the command’s', async () => {
     const seen: Settings[] = []
     const start = async (settings: Settings) => {
@@ -485,6 +497,18 @@ describe('the command line itself', () => {
     expect(result).toMatchObject({ code: 64, out: '' })
     expect(result.err).toContain(err)
   })
+
+  test.each(['trace', 'dead-letters show', 'dead-letters discard --yes', 'replay cancel', 'schema metadata'])(
+    'millrace %s sends nothing for an id that a path cannot hold',
+    async (command) => {
+      const sent = server.requests.length
+      for (const id of ['', '.', '..']) {
+        const result = await run([...command.split(' '), id], env)
+        expect(result).toEqual({ code: 64, out: '', err: `"${id}" is not an id.\n` })
+      }
+      expect(server.requests.length).toBe(sent)
+    },
+  )
 
   test('help and version are what was asked for', async () => {
     expect(await run(['--help'])).toMatchObject({ code: 0, err: '', out: expect.stringContaining('dead-letters') })

@@ -3,6 +3,7 @@ import { CommanderError } from 'commander'
 import { type Environment, SettingsError } from '../config/environment.ts'
 import type { Settings } from '../config/settings.ts'
 import { CommandError, type CommandIo, EXIT, type Input, type Output } from './command-io.ts'
+import { commandLine } from './command-line.ts'
 import { newProgram } from './commands.ts'
 import { paintFor } from './paint.ts'
 
@@ -52,7 +53,7 @@ function report(error: Error, { env, stderr }: CommandIo): number {
     return error.exitCode
   }
   if (error instanceof SettingsError) {
-    stderr.write(`${paint('red', 'Wrong settings:')}\n${error.message}\nAll of them: npm run millrace -- settings\n`)
+    stderr.write(`${paint('red', 'Wrong settings:')}\n${error.message}\nAll of them: ${commandLine(['settings'])}\n`)
     return EXIT.failed
   }
   // An unexpected error: developers need its place.

@@ -23,11 +23,15 @@ export function withExample(command: Command, ...lines: readonly string[]): Comm
 /** A command that calls a server. @see contracts/control-plane.md §10 [D734] */
 export function remote(command: Command): Command {
   return command
-    .option('--url <url>', 'address of the server (default: MILLRACE_URL, else http://127.0.0.1:8080)', (url) => {
-      const parsed = parseBaseUrl(url)
-      if (parsed === undefined) throw new InvalidArgumentError('It is not an http or https URL.')
-      return parsed
-    })
+    .option(
+      '--url <url>',
+      'address of the server (default: MILLRACE_URL, else that of MILLRACE_HOST and MILLRACE_PORT)',
+      (url) => {
+        const parsed = parseBaseUrl(url)
+        if (parsed === undefined) throw new InvalidArgumentError('It is not an http or https URL.')
+        return parsed
+      },
+    )
     .option('--email <email>', 'e-mail address to sign in with (default: MILLRACE_EMAIL)')
     .option('--token <token>', 'access token (default: MILLRACE_TOKEN, else the one in the data folder)', (token) => {
       if (!/^[!-9;-~]+$/.test(token)) throw new InvalidArgumentError('A token has no spaces and colons.')

@@ -63,7 +63,17 @@ export function newProgram(context: CommandContext): Command {
     .exitOverride()
     .addHelpText('after', EXAMPLES)
   for (const add of COMMANDS) add(program, context)
+  pointToHelp(program, [])
   return program
+}
+
+/** A wrong use of a command names the help of that command. */
+function pointToHelp({ commands }: Command, words: readonly string[]): void {
+  for (const command of commands) {
+    const all = [...words, command.name()]
+    command.showHelpAfterError(`(see ${commandLine(['help', ...all])})`)
+    pointToHelp(command, all)
+  }
 }
 
 const EXAMPLES = `

@@ -33,6 +33,8 @@ test.each([
   [['token', 'creat'], 'Did you mean create?'],
   [['token', 'list', '--jsn'], 'Did you mean --json?'],
   [['strat'], '(see npm run millrace -- --help)'],
+  [['trace'], '(see npm run millrace -- help trace)'],
+  [['token', 'list', '--jsn'], '(see npm run millrace -- help token list)'],
   [['dead-letters', 'replay'], 'List them with: npm run millrace -- dead-letters list'],
   [['replay', 'start'], 'Its options: npm run millrace -- help replay start'],
   [['help', 'token', 'creat'], 'There is no command "token creat".\nDid you mean create?'],

@@ -4,11 +4,17 @@ import { join } from 'node:path'
 import type { Paging } from '@millrace/api-types'
 import type { Clock, Timer } from '@millrace/std'
 import { loadClientSettings, loadSettings, type Settings } from '../config/settings.ts'
-import { CommandError, type CommandIo } from './command-io.ts'
+import { CommandError, type CommandIo, usageError } from './command-io.ts'
 import { commandLine } from './command-line.ts'
 import { type ServerEvent, serverEvents } from './events/server-events.ts'
 import { oneLine } from './paint.ts'
 import { during } from './progress.ts'
+
+/** An id as one segment of a path. URL parsers remove an empty one and dots: the path would be of another route. */
+export function idInPath(id: string): string {
+  if (['', '.', '..'].includes(id)) throw usageError(`"${id}" is not an id.`)
+  return encodeURIComponent(id)
+}
 
 /** Options of every command that calls a server; they take precedence over the environment. */
 export interface ServerOptions {
@@ -53,6 +59,7 @@ export class ServerApi {
   readonly #urlOption: readonly string[]
   readonly #authorization: string | undefined
   readonly #token: string | undefined
+  readonly #tokenName: string
   readonly #withoutToken: string
   readonly #io: Pick<CommandIo, 'stderr' | 'clock'>
 
@@ -67,6 +74,7 @@ export class ServerApi {
     const local = given.token === undefined ? localToken(this.url, env) : undefined
     this.#authorization = authorizationOf(given.token === undefined ? { token: local?.token } : given)
     this.#token = given.token ?? local?.token
+    this.#tokenName = local?.token === undefined ? 'this token' : `the token in ${local.file}`
     this.#withoutToken = local?.why ?? ''
   }
 
@@ -187,7 +195,7 @@ export class ServerApi {
   #answerError(status: number, text: string): AnswerError {
     const said = errorText(text)
     if (status === 401 || said === WRONG_CREDENTIALS)
-      return new AnswerError(status, `${this.url} rejected this token: ${status} ${said}`, TOKEN_ADVICE)
+      return new AnswerError(status, `${this.url} rejected ${this.#tokenName}: ${status} ${said}`, TOKEN_ADVICE)
     if (status === 403) return new AnswerError(status, `The role of this token is too low: 403 ${said}`)
     return new AnswerError(status, `${this.url} answered ${status} ${said}`, undefined, saidIn(text))
   }
@@ -243,7 +251,7 @@ function base64(text: string): string {
 }
 
 /** The token that the server wrote for this machine; it is sent only to a server on this machine. */
-function localToken(url: string, env: CommandIo['env']): { token?: string; why: string } {
+function localToken(url: string, env: CommandIo['env']): { token?: string; file?: string; why: string } {
   let settings: Settings
   try {
     settings = loadSettings(env)
@@ -254,7 +262,7 @@ function localToken(url: string, env: CommandIo['env']): { token?: string; why: 
   const file = join(settings.dataDir, TOKEN_FILE)
   try {
     const token = readFileSync(file, 'utf8').trim()
-    return /^[!-9;-~]+$/.test(token) ? { token, why: '' } : { why: `none is given, and ${file} is empty` }
+    return /^[!-9;-~]+$/.test(token) ? { token, file, why: '' } : { why: `none is given, and ${file} holds no token` }
   } catch (error) {
     const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT'
     return { why: `none is given, and ${file} ${isMissing ? 'does not exist' : 'cannot be read'}` }

@@ -6,8 +6,9 @@ import { PostgresDeliveryStore } from '@millrace/delivery/postgres'
 import { DestinationRegistry } from '@millrace/destinations'
 import type { RouteBook } from '@millrace/openapi'
 import { systemClock } from '@millrace/std'
-import { baseUrlOf, type ComposeOptions } from '../compose.ts'
+import type { ComposeOptions } from '../compose.ts'
 import type { ProcessRole } from '../config/roles.ts'
+import { urlOfServer } from '../config/settings.ts'
 import { Ending } from '../ending.ts'
 import { mount } from '../http/mount.ts'
 import { gauge } from '../http/prometheus-text.ts'
@@ -64,7 +65,7 @@ export async function composeCluster(options: ComposeClusterOptions): Promise<Cl
   // Closes in reverse order, also if a later part fails to open.
   await using opened = new AsyncDisposableStack()
   const { port } = front.address
-  const baseUrl = baseUrlOf(settings.host, port)
+  const baseUrl = urlOfServer({ host: settings.host, port })
   const ending = new Ending(faults)
   const engines = opened.use(await openEngines(settings, common))
   const destinationCatalog = opened.use(openDestinationCatalog(common))

@@ -284,6 +284,17 @@ describe('as people see them', () => {
   })
 })
 
+test.each<[env: Environment, url: string]>([
+  [{ MILLRACE_PORT: '9090' }, 'http://127.0.0.1:9090'],
+  [{ MILLRACE_HOST: '0.0.0.0' }, 'http://127.0.0.1:8080'],
+  [{ MILLRACE_HOST: '::' }, 'http://[::1]:8080'],
+  [{ MILLRACE_HOST: 'millrace.example', MILLRACE_PORT: '80' }, 'http://millrace.example:80'],
+  [{ MILLRACE_PORT: '0' }, 'http://127.0.0.1:8080'],
+  [{ MILLRACE_PORT: 'tcp://10.0.0.7:80', MILLRACE_URL: 'https://millrace.example/' }, 'https://millrace.example'],
+])('in the environment %j, commands call %s', (env, url) => {
+  expect(loadClientSettings(env).url).toBe(url)
+})
+
 test('a variable that is no setting is named, with the one that may have been meant', () => {
   const env = {
     MILLRACE_PROT: '1',

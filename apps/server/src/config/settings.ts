@@ -258,8 +258,8 @@ const SERVER = {
 
 /** Settings of the commands that call a server. */
 const CLIENT = {
-  url: text('MILLRACE_URL', 'http://127.0.0.1:8080', {
-    purpose: 'URL of the server, for commands.',
+  url: optionalText('MILLRACE_URL', {
+    purpose: 'URL of the server, for commands; default: the server of MILLRACE_HOST and MILLRACE_PORT on this machine.',
     allowed: 'an http or https URL without user, query and fragment',
     parse: parseBaseUrl,
     show: showUrl,
@@ -278,7 +278,7 @@ const CLIENT = {
 
 /** The server's settings, in bytes and milliseconds. */
 export type Settings = Values<typeof SERVER>
-export type ClientSettings = Values<typeof CLIENT>
+export type ClientSettings = Values<typeof CLIENT> & { readonly url: string }
 
 /**
  * Reads every setting of the server. An empty value counts as not given; an empty secret is an error.
@@ -293,9 +293,16 @@ export function loadSettings(env: Environment): Settings {
   return settings
 }
 
-/** @throws SettingsError */
+/** Without a URL, commands call the server that the same environment starts. @throws SettingsError */
 export function loadClientSettings(env: Environment): ClientSettings {
-  return valuesIn(env, CLIENT)
+  const settings = valuesIn(env, CLIENT)
+  return { ...settings, url: settings.url ?? urlOfServer(valuesIn(env, { host: SERVER.host, port: SERVER.port })) }
+}
+
+/** A server that listens on all addresses is reached over loopback; of port 0 (any free one) only the server knows the number. */
+export function urlOfServer({ host, port }: Pick<Settings, 'host' | 'port'>): string {
+  const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host
+  return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port || SERVER.port.defaultText}`
 }
 
 export interface ListedSetting extends ShownSetting {

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto'
-import { accessSync, constants, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { accessSync, constants, existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { makeFolder } from './make-folder.ts'
 import { type CorrectedModes, makePrivate } from './private-modes.ts'
 
 /**
@@ -133,7 +134,7 @@ function writeFormat(path: string): void {
 
 function makeWritable(path: string): void {
   try {
-    mkdirSync(path, { recursive: true, mode: 0o700 })
+    makeFolder(path)
     accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK)
     writeFileSync(join(path, 'lock'), '', { flag: 'a', mode: 0o600 })
   } catch (error) {

@@ -1,6 +1,6 @@
 import path from 'node:path'
 import { commandLine } from '../cli/command-line.ts'
-import { settingsList } from '../config/settings.ts'
+import { loadClientSettings, settingsList } from '../config/settings.ts'
 
 /** The part of a server that decides what a shell without its settings needs. */
 export interface PrintingServer {
@@ -19,7 +19,7 @@ export function printedCommands({ baseUrl, dataDir, host }: PrintingServer) {
   return {
     /** A command that calls the server; it finds its token in the data folder. */
     remote: (...words: string[]) =>
-      commandLine(baseUrl === defaults.get('MILLRACE_URL') ? words : [...words, '--url', baseUrl], folderSetting),
+      commandLine(baseUrl === loadClientSettings({}).url ? words : [...words, '--url', baseUrl], folderSetting),
     /** A command that works on this machine. */
     local: (...words: string[]) =>
       commandLine(words, {

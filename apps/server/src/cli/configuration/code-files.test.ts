@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { JsonObject } from '@millrace/protocol'
@@ -78,6 +78,19 @@ test('of two entries that share a file, the second gets its own once their code 
   expect([textOf('shared.js'), textOf('transformations/two.js')]).toEqual([OLD, NEW])
   expect(JSON.parse(textOf('shared.json'))).toEqual({ tests: [] })
   expect(JSON.parse(textOf('transformations/two.tests.json'))).toEqual({ tests: [{ name: 'drops' }] })
+})
+
+test.each([
+  ['a file is where the folder should be', () => writeFileSync(join(folder, 'transformations'), '')],
+  ['a folder is where the file should be', () => mkdirSync(join(folder, 'transformations/a.js'), { recursive: true })],
+])('a code file that cannot be written is named: %s', async (_, obstruct) => {
+  obstruct()
+  document = transformations({ a: { name: 'A', language: 'javascript', code: NEW } })
+  const { code, err } = await millrace('pull')
+  expect([code, err]).toEqual([
+    1,
+    expect.stringMatching(/^.*transformations\/a\.js cannot be written: E[A-Z]+: .*\.\n$/),
+  ])
 })
 
 test.each([

@@ -76,12 +76,22 @@ function objectOf(name: string, yaml: Document): JsonObject {
   let value: unknown
   try {
     value = yaml.toJS()
+    if (isCircular(value)) throw new Error('An alias stands within its own anchor')
   } catch (error) {
     // Aliases without an anchor, or aliases that would expand beyond the memory.
     throw new CommandError(`${name} cannot be read: ${oneLine((error as Error).message)}.`)
   }
   if (isJsonObject(value)) return value
   throw new CommandError(`${name} must hold an object: "millrace: 1", "sources", "destinations", "connections".`)
+}
+
+function isCircular(value: unknown): boolean {
+  try {
+    JSON.stringify(value)
+    return false
+  } catch {
+    return true
+  }
 }
 
 /** Place of the last member of a path that exists in the file. */

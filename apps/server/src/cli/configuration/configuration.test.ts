@@ -177,6 +177,7 @@ millrace.yaml /connections: must be a list
     ['has two documents', 'a: 1\n---\na: 2\n', 'millrace.yaml is not valid YAML:\nmillrace.yaml:2:1 '],
     ['is a list', '- a\n', 'millrace.yaml must hold an object: '],
     ['is empty', '\n', 'millrace.yaml does not exist or is empty.\n'],
+    ['holds itself', 'a: &a {b: [*a]}\n', 'millrace.yaml cannot be read: An alias stands within its own anchor.\n'],
     ['is a bomb', bomb(), 'millrace.yaml cannot be read: Excessive alias count'],
   ])('refuses a file that %s, and sends nothing', async (_, text, message) => {
     writeFileSync(file, text)

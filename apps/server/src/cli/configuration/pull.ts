@@ -1,10 +1,11 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import type { Configuration, ConfigurationPlan } from '@millrace/api-types'
 import { counted } from '@millrace/wording'
-import { CommandError, type CommandIo } from '../command-io.ts'
+import type { CommandIo } from '../command-io.ts'
 import { json, oneLine, paintFor } from '../paint.ts'
 import { ServerApi, type ServerOptions } from '../server-api.ts'
+import { writeFile } from '../write-file.ts'
 import { type CodeInFiles, inFiles, withCode } from './code-files.ts'
 import { type ConfigFile, parseConfigFile, readConfigFileIfAny } from './config-file.ts'
 import { withoutLeftOut, withStated } from './left-out.ts'
@@ -24,7 +25,7 @@ export async function pull(options: PullOptions, io: CommandIo): Promise<void> {
   const { document, files } = inFiles(answer.document, file?.document ?? {}, path.dirname(options.file))
   const inForm = { ...answer, document }
   const text = file === undefined ? newFileText(document) : await textOver(file, inForm, api, io)
-  if (text !== file?.text) write(options.file, text)
+  if (text !== file?.text) writeFile(options.file, text)
   const written = writeCode(path.dirname(options.file), files)
   if (options.json) {
     io.stdout.write(`${json(answer)}\n`)
@@ -58,19 +59,19 @@ function writeCode(folder: string, files: CodeInFiles['files']): string[] {
   const written: string[] = []
   for (const [name, file] of files) {
     const place = path.resolve(folder, name)
-    const before = existsSync(place) ? readFileSync(place, 'utf8') : undefined
+    const before = textIn(place)
     if (before !== undefined && file.isIn(before)) continue
-    mkdirSync(path.dirname(place), { recursive: true })
-    write(place, file.text)
+    writeFile(place, file.text, { makesFolder: true })
     written.push(name)
   }
   return written
 }
 
-function write(name: string, text: string): void {
+/** Undefined if there is none, or none that can be read: writing it then says why. */
+function textIn(place: string): string | undefined {
   try {
-    writeFileSync(name, text)
-  } catch (error) {
-    throw new CommandError(`${name} cannot be written: ${(error as Error).message}.`)
+    return readFileSync(place, 'utf8')
+  } catch {
+    return undefined
   }
 }

@@ -12,6 +12,7 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -281,6 +282,18 @@ describe('port', () => {
     expect(result.found['port']).toMatch(text)
     expect(result.code).toBe(code)
   })
+
+  test('in use by a server that hangs: it is not taken for another program', async () => {
+    const silent = createServer()
+    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
+    const { port } = silent.address() as AddressInfo
+    const { code, found } = await examine({ MILLRACE_PORT: String(port) })
+    silent.close()
+    expect([code, found['port']]).toEqual([
+      1,
+      expect.stringMatching(/^fail .* if this is Millrace, see its log; it hangs/),
+    ])
+  }, 20_000)
 
   test('of another program: it is not given the token of this machine', async () => {
     mkdirSync(data)

@@ -1,6 +1,6 @@
 import { createServer } from 'node:net'
 import { parseRoles } from '../../config/roles.ts'
-import type { Settings } from '../../config/settings.ts'
+import { type Settings, urlOfServer } from '../../config/settings.ts'
 import { oneLine } from '../paint.ts'
 import { type Finding, fail, ok } from './finding.ts'
 
@@ -24,6 +24,14 @@ export async function checkPort({ host, port }: Pick<Settings, 'host' | 'port'>)
     return of(fail('port', `${place} cannot be listened on (${obstacle}): see ${advice}`))
   }
   const health = await healthAt(host, port)
+  if (health === 'silent') {
+    return of(
+      fail(
+        'port',
+        `${place} is in use, and /health does not answer: if this is Millrace, see its log; it hangs or is overloaded`,
+      ),
+    )
+  }
   if (health === undefined) {
     return of(fail('port', `${place} is in use by another program: stop it, or set MILLRACE_PORT`))
   }
@@ -47,22 +55,16 @@ function obstacleToListening(host: string, port: number): Promise<string | undef
   })
 }
 
-/** Of a server on this machine; one that listens on all addresses is reached over loopback. */
-export function localUrl(host: string, port: number): string {
-  const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host
-  return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`
-}
-
 async function healthAt(host: string, port: number) {
   try {
-    const response = await fetch(`${localUrl(host, port)}/health`, {
+    const response = await fetch(`${urlOfServer({ host, port })}/health`, {
       signal: AbortSignal.timeout(ANSWER_MS),
       redirect: 'manual',
     })
     const body = (await response.json()) as { appType?: string; checks?: Record<string, string> }
     return isMillrace(body.appType) ? { status: response.status, checks: body.checks } : undefined
-  } catch {
-    return undefined
+  } catch (error) {
+    return (error as Error).name === 'TimeoutError' ? 'silent' : undefined
   }
 }
 

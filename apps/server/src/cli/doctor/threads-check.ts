@@ -1,10 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Settings } from '../../config/settings.ts'
+import { type Settings, urlOfServer } from '../../config/settings.ts'
 import { threadCount } from '../../delivery-threads/thread-count.ts'
 import { LOG_PARTITIONS } from '../../log-partitions.ts'
 import { type Finding, ok } from './finding.ts'
-import { localUrl } from './port-check.ts'
 import { rangesText } from './ranges-text.ts'
 
 const ANSWER_MS = 5_000
@@ -34,7 +33,7 @@ function shown({ number, partitions, busyPercent }: RunningThread): string {
 async function runningThreads({ dataDir, host, port }: Settings): Promise<RunningThread[] | undefined> {
   try {
     const headers = { Authorization: `Bearer ${readFileSync(join(dataDir, 'cli-token'), 'utf8').trim()}` }
-    const response = await fetch(`${localUrl(host, port)}/v2/admin/info`, {
+    const response = await fetch(`${urlOfServer({ host, port })}/v2/admin/info`, {
       headers,
       signal: AbortSignal.timeout(ANSWER_MS),
       redirect: 'manual',

@@ -6,7 +6,7 @@ import type { CommandIo } from '../command-io.ts'
 import { namesOf } from '../names.ts'
 import { json, oneLine, paintFor } from '../paint.ts'
 import { withIds } from '../resource-options.ts'
-import { AnswerError, ServerApi, type ServerOptions } from '../server-api.ts'
+import { AnswerError, idInPath, ServerApi, type ServerOptions } from '../server-api.ts'
 import { isOnItsWay, journeyLines } from './journey.ts'
 
 interface TraceOptions extends ServerOptions {
@@ -45,7 +45,7 @@ async function trace(messageId: string, options: TraceOptions, io: CommandIo): P
 
 async function settledTrace(api: ServerApi, messageId: string, source: string | undefined, clock: Clock) {
   const query = source === undefined ? '' : `?sourceId=${encodeURIComponent(source)}`
-  const path = `/v2/events/${encodeURIComponent(messageId)}${query}`
+  const path = `/v2/events/${idInPath(messageId)}${query}`
   const end = clock.monotonic() + PATIENCE_MS
   for (;;) {
     const answer = await api.get<{ events: readonly EventTrace[] }>(path).catch((error: Error) => {

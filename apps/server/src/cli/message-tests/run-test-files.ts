@@ -1,8 +1,9 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { glob } from 'node:fs/promises'
 import { MESSAGE_TEST_FILE_ENDING, readMessageTestFile } from '@millrace/protocol/message-test-file'
 import { CommandError, type CommandIo, EXIT } from '../command-io.ts'
 import { json, oneLine, paintFor } from '../paint.ts'
+import { writeFile } from '../write-file.ts'
 import { junitReport } from './junit.ts'
 import { OfflineWorkspace } from './offline-workspace.ts'
 import { runTests, type TestOutcome } from './run-tests.ts'
@@ -30,9 +31,9 @@ export async function runTestFiles(
   await using workspace = await OfflineWorkspace.open(options.config, io.env)
   const outcomes: TestOutcome[] = []
   for (const { file, tests } of read) outcomes.push(...(await runTests(workspace, file, tests)))
-  if (options.junit !== undefined) writeFileSync(options.junit, junitReport(outcomes))
   const pass = outcomes.every(({ failure }) => failure === undefined)
   io.stdout.write(options.json ? `${json({ pass, tests: outcomes.map(shown) })}\n` : outcomeText(outcomes, io))
+  if (options.junit !== undefined) writeFile(options.junit, junitReport(outcomes))
   return pass ? EXIT.done : EXIT.failed
 }
 

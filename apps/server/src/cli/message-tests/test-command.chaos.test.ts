@@ -188,6 +188,13 @@ test('writes a JUnit report', async () => {
   expect(report).toContain('<testcase name="cents are added" classname="booking-hook.user"/>')
 })
 
+test('a report that cannot be written is an error below the outcomes', async () => {
+  writeFileSync(bookings, TESTS)
+  const { code, out, err } = await millrace(bookings, '--junit', place('none/report.xml'))
+  expect([code, out]).toEqual([1, expect.stringContaining(' passed\n')])
+  expect(err).toMatch(/^.*none\/report\.xml cannot be written: ENOENT: .*\.\n$/)
+})
+
 test('--json prints the outcome of every test', async () => {
   writeFileSync(bookings, FAILING)
   const { code, out } = await millrace(bookings, '--json')

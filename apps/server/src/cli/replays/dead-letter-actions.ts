@@ -6,7 +6,7 @@ import { type CommandIo, EXIT, usageError } from '../command-io.ts'
 import { json, type Paint, paintFor } from '../paint.ts'
 import { askFor, refuseUnlessAnswerable } from '../question.ts'
 import { withIds } from '../resource-options.ts'
-import { ServerApi, type ServerOptions } from '../server-api.ts'
+import { idInPath, ServerApi, type ServerOptions } from '../server-api.ts'
 import { type DeadLetterFilters, FILTER_NAMES, withDeadLetterFilters } from './dead-letter-filters.ts'
 import { asCounted, type Counted, followReplay } from './follow-replay.ts'
 import { atRate, type RateOption, rateOption } from './rate-option.ts'
@@ -59,11 +59,11 @@ async function act(action: Action, ids: readonly string[], options: ActionOption
     return show(action, await startAndFollow(action, selection, api, io), options, io)
   }
   if (action === 'replay') {
-    const path = `/v2/dead-letters/${encodeURIComponent(only)}/replay`
+    const path = `/v2/dead-letters/${idInPath(only)}/replay`
     const { replayId } = await api.send<StartedReplay>('POST', path)
     return show(action, await followReplay(replayId, api, io), options, io)
   }
-  await api.send('DELETE', `/v2/dead-letters/${encodeURIComponent(only)}`)
+  await api.send('DELETE', `/v2/dead-letters/${idInPath(only)}`)
   // The answer of the route has no body.
   if (!options.json)
     io.stdout.write(`${paintFor(io.stdout, io.env)('green', 'discarded')}  ${counted(1, 'dead letter')}\n`)

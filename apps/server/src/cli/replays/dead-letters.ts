@@ -7,7 +7,7 @@ import { attemptLines, named } from '../events/journey.ts'
 import { namesOf } from '../names.ts'
 import { columns, json, oneLine, paintFor, time } from '../paint.ts'
 import { withIds } from '../resource-options.ts'
-import { ServerApi, type ServerOptions } from '../server-api.ts'
+import { idInPath, ServerApi, type ServerOptions } from '../server-api.ts'
 import { addDeadLetterActions } from './dead-letter-actions.ts'
 import { type DeadLetterFilters, FILTER_NAMES, withDeadLetterFilters } from './dead-letter-filters.ts'
 
@@ -86,7 +86,7 @@ async function listDeadLetters(options: ListOptions & Common, io: CommandIo): Pr
 
 async function showDeadLetter(id: string, options: Common, io: CommandIo): Promise<void> {
   const api = new ServerApi(options, io)
-  const answer = await api.get<{ deadLetter: DeadLetterWithPayloads }>(`/v2/dead-letters/${encodeURIComponent(id)}`)
+  const answer = await api.get<{ deadLetter: DeadLetterWithPayloads }>(`/v2/dead-letters/${idInPath(id)}`)
   if (options.json) {
     io.stdout.write(`${json(answer)}\n`)
     return

@@ -6,7 +6,7 @@ import type { CommandIo } from '../command-io.ts'
 import { named } from '../events/journey.ts'
 import { namesOf } from '../names.ts'
 import { columns, json, oneLine, paintFor, time } from '../paint.ts'
-import { ServerApi, type ServerOptions } from '../server-api.ts'
+import { idInPath, ServerApi, type ServerOptions } from '../server-api.ts'
 import { addReplayStart } from './replay-start.ts'
 
 interface Common extends ServerOptions {
@@ -71,7 +71,7 @@ async function listReplays(options: Common & { limit?: string }, io: CommandIo):
 
 async function showReplay(id: string, options: Common, io: CommandIo): Promise<void> {
   const api = new ServerApi(options, io)
-  const answer = await api.get<{ replay: Replay }>(`/v2/replays/${encodeURIComponent(id)}`)
+  const answer = await api.get<{ replay: Replay }>(`/v2/replays/${idInPath(id)}`)
   if (options.json) {
     io.stdout.write(`${json(answer)}\n`)
     return
@@ -107,7 +107,7 @@ function whatIsDone({ kind, origin, dryRun }: Replay): string {
 
 async function steer(step: (typeof STEPS)[number][0], id: string, options: Common, io: CommandIo): Promise<void> {
   const api = new ServerApi(options, io)
-  const answer = await api.send<{ replay: Replay }>('POST', `/v2/replays/${encodeURIComponent(id)}/${step}`)
+  const answer = await api.send<{ replay: Replay }>('POST', `/v2/replays/${idInPath(id)}/${step}`)
   const { state, id: ofReplay } = answer.replay
   io.stdout.write(options.json ? `${json(answer)}\n` : `${oneLine(ofReplay)} is ${oneLine(state)}\n`)
 }

@@ -4,7 +4,7 @@ import type { Command } from 'commander'
 import { type CommandContext, remote, withExample } from '../command.ts'
 import { CommandError, type CommandIo } from '../command-io.ts'
 import { columns, json, oneLine, paintFor, time } from '../paint.ts'
-import { AnswerError, ServerApi, type ServerOptions } from '../server-api.ts'
+import { AnswerError, idInPath, ServerApi, type ServerOptions } from '../server-api.ts'
 import { versionDiff } from './version-diff.ts'
 
 interface Common extends ServerOptions {
@@ -142,7 +142,7 @@ async function showMetadata(id: string, options: Common, io: CommandIo): Promise
 }
 
 async function listMissing(versionId: string, options: Common, io: CommandIo): Promise<void> {
-  const path = `/schemas/event-version/${encodeURIComponent(versionId)}/missing-keys`
+  const path = `/schemas/event-version/${idInPath(versionId)}/missing-keys`
   const missing = await new ServerApi(options, io).get<readonly string[]>(path)
   if (options.json) return print(io, [json(missing)])
   print(io, missing.length === 0 ? ['It has all keys of its model.'] : missing.map((each) => oneLine(each, 1_100)))
@@ -165,7 +165,7 @@ async function versionsOf(eventId: string, api: ServerApi): Promise<readonly Eve
 
 /** Ids of models and versions never coincide, so one command accepts both. */
 async function metadataOf(id: string, api: ServerApi): Promise<EventMetadata> {
-  const encoded = encodeURIComponent(id)
+  const encoded = idInPath(id)
   try {
     return await api.get(`/schemas/event-model/${encoded}/metadata`)
   } catch (error) {
