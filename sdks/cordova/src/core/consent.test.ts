@@ -157,3 +157,11 @@ test('reset(true) while disabled erases and makes nothing', async () => {
   const values = await app.device.values()
   expect([values['userId'], values['anonymousId'], values['tracking']]).toEqual([undefined, undefined, 'disabled'])
 })
+
+test('no batch leaves after an optOut(true) that comes while it is compressed', async () => {
+  await app.ready()
+  await app.client.track('A', { text: 'x'.repeat(2_000) })
+  app.device.atCompressing = () => app.client.optOut(true)
+  expect(await app.client.flush()).toMatchObject({ ok: false, sent: 0, remaining: 1, reason: 'OPTED_OUT' })
+  expect(app.server.received).toEqual([])
+})
