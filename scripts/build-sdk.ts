@@ -56,7 +56,6 @@ const OWN_NAMES = [
   'httpStatus',
   'ids',
   'isAdjusted',
-  'isCold',
   'isEnabled',
   'isForeground',
   'isNativeMissing',

@@ -9,7 +9,8 @@ export interface Bridge {
   listen(hear: (signal: Signal) => void, onFailure: (reason: unknown) => void): void
   open(settings: EngineSettings): Promise<Opened>
   push(batch: Push): Promise<Pushed>
-  state(changes: StateChanges): Promise<null>
+  /** inMemory: the next process does not know of them. */
+  state(changes: StateChanges): Promise<{ readonly inMemory: boolean }>
   tail(text: string | null): Promise<null>
   drain(how: { readonly force: boolean }): Promise<Drained>
   purge(what: 'events' | 'all'): Promise<null>

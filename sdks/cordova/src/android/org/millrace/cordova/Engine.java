@@ -246,8 +246,10 @@ final class Engine implements Lifecycle.Listener {
    */
   private JSONObject launch() throws JSONException {
     JSONObject launch = facts.release();
-    Object ofNow = guard.isUnread() ? facts.release() : JSONObject.NULL;
-    String marker = guard.get("marker");
+    boolean isUnread = guard.isUnread();
+    String guarded = guard.get("marker");
+    String marker = guarded == null && !isUnread ? store.value("marker") : guarded;
+    Object ofNow = isUnread ? facts.release() : JSONObject.NULL;
     launch.put("marker", marker == null ? ofNow : parsed(marker));
     launch.put("foreground", lifecycle.isForeground());
     launch.put("opened", tail != null);
@@ -295,17 +297,21 @@ final class Engine implements Lifecycle.Listener {
   /** The guard comes first: an opt-out that it holds is never lost. */
   private void putState(Map<String, String> changes, Answer answer) {
     if ("disabled".equals(changes.get("tracking"))) abort();
-    putGuard(changes);
-    store.commit(Change.ofState(changes));
+    boolean isGuarded = putGuard(changes);
+    boolean isInMemory = store.commit(Change.ofState(changes));
     follow(changes);
-    answer.success(null);
+    // In one of the two places an opt-out holds; the end of one does not.
+    boolean isLost = isInMemory == isGuarded ? "enabled".equals(changes.get("tracking")) : isInMemory;
+    answer.success(Json.object("inMemory", isLost));
   }
 
-  private void putGuard(Map<String, String> changes) {
+  /** @return whether the guard holds those that are guarded */
+  private boolean putGuard(Map<String, String> changes) {
     try {
-      guard.put(changes);
+      return guard.put(changes);
     } catch (IOException failure) {
       diagnostics.storageFailed(StorageFailure.IO.code, failure);
+      return false;
     }
   }
 
