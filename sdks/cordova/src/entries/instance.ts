@@ -1,4 +1,3 @@
-// Behind the core: in this order the bundle compresses better.
 import { pageHost } from '../browser/page-host.ts'
 import { type ServiceClientMethods, serviceClient } from '../core/calls/methods.ts'
 
