@@ -164,7 +164,7 @@ export type Signal =
   /** A drain that the engine began by itself. */
   | ({ readonly t: 'drained' } & Drained)
   | { readonly t: 'log'; readonly level: number; readonly text: string }
-  /** Web only: another tab changed these values; null: removed. */
+  /** Another tab, or WebView of the app, changed these values; null: removed. */
   | { readonly t: 'changed'; readonly state: StateChanges }
 
 /** Kept outside the database as well (contracts/cordova-sdk.md §14.4). */
