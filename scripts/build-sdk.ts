@@ -56,7 +56,6 @@ const OWN_NAMES = [
   'httpStatus',
   'ids',
   'isAdjusted',
-  'isCold',
   'isEnabled',
   'isForeground',
   'isNativeMissing',
@@ -142,8 +141,8 @@ const options: BuildOptions = {
   minify: true,
   target: 'es2019',
   external: ['cordova/*'],
-  // `module` and `require` are those that Cordova wraps around the file.
-  logOverride: { 'commonjs-variable-in-esm': 'silent' },
+  // `module` and `require` are those that Cordova wraps around the file; a bare import is there for the order of modules.
+  logOverride: { 'commonjs-variable-in-esm': 'silent', 'ignored-bare-import': 'silent' },
   logLevel: 'warning',
   mangleProps: new RegExp(`^(${OWN_NAMES.join('|')})$`),
   tsconfigRaw: { compilerOptions: { useDefineForClassFields: false } },

@@ -17,6 +17,33 @@ test('a guard that cannot be written is told once, and the copy in the database 
   expect(await app.ready()).toMatchObject({ tracking: 'disabled' })
 })
 
+test.each([[true], [false]])(
+  'optOut(%s) is only in memory when neither guard nor database can be written',
+  async (isOptOut) => {
+    await using app = await TestApp.open()
+    app.device.guard.set = () => {
+      throw new DOMException('full', 'QuotaExceededError')
+    }
+    await app.device.fault('open')
+    expect(await app.client.optOut(isOptOut)).toEqual({ status: 'memory' })
+    await app.ready()
+    expect(await app.client.optOut(isOptOut)).toEqual({ status: 'memory' })
+    expect((await app.client.getStatus()).tracking).toBe(isOptOut ? 'disabled' : 'enabled')
+  },
+)
+
+test('optOut(false) is only in memory when the guard, which may hold an opt-out, cannot be written', async () => {
+  await using app = await TestApp.open()
+  await app.ready()
+  await app.client.optOut(true)
+  app.device.guard.set = () => {
+    throw new DOMException('full', 'QuotaExceededError')
+  }
+  expect(await app.client.optOut(false)).toEqual({ status: 'memory' })
+  await app.restart()
+  expect(await app.ready()).toMatchObject({ tracking: 'disabled' })
+})
+
 test.each([['{'], ['null'], ['[]'], ['{"tracking":7}'], ['7']])('a guard that holds %s reads as empty', (text) => {
   const guard = newGuard(() => text, expect.unreachable)
   expect(guard.read()).toEqual({})

@@ -34,15 +34,18 @@ export function newGuard(guardText: GuardText, failed: () => void) {
   }
   return {
     read,
-    put(changes: StateChanges) {
+    /** @returns whether it holds those that are guarded. */
+    put(changes: StateChanges): boolean {
       const guarded = picked(changes, GUARDED_KEYS)
-      if (!Object.keys(guarded).length) return
+      if (!Object.keys(guarded).length) return false
       try {
         const values = read()
         applyChanges(values, guarded)
         guardText(JSON.stringify(values))
+        return true
       } catch {
         failed()
+        return false
       }
     },
   }

@@ -60,9 +60,10 @@ export function newSender(
   let from = 0
   const setAside = new Map<string, DrainOutcome>()
   let stoppedFor: DrainOutcome | undefined
-  let canGzip = true
   /** A compressed request to the address has been understood. */
   let gzipWorksAt: string | undefined
+  /** Rows that the drain has delivered so far. */
+  let sent = 0
 
   /** The oldest row that may be taken decides the write key; then the oldest of that key, as many as fit. One always does. */
   const nextBatch = async (): Promise<readonly StoredRow[]> => {
@@ -83,14 +84,12 @@ export function newSender(
   }
 
   /** @returns why the drain has to end, if it has. */
-  const deliver = async (rows: readonly StoredRow[], delivered: (rows: number) => void): Promise<End | undefined> => {
-    const outcome = barred()
-    if (outcome) return { outcome }
-    if (!rows.length) return undefined
-    const answer = await request(rows)
+  const deliver = async (rows: readonly StoredRow[]): Promise<End | undefined> => {
+    if (!rows.length || setAside.has(rows[0]!.writeKey)) return undefined
+    const answer = barred() ? undefined : await request(rows)
     if (!answer) {
-      const late = barred()
-      if (late) return { outcome: late }
+      const outcome = barred()
+      if (outcome) return { outcome }
       const why = await whyNoAnswer(settings().dataPlaneUrl)
       diagnostics.failed(why, 'no answer')
       return wait.failed(why, 0)
@@ -99,23 +98,17 @@ export function newSender(
     const verdict = judged(answer)
     if (verdict === 'accepted') {
       wait.succeeded()
-      delivered(rows.length)
+      sent += rows.length
       await store.remove(rows.map((row) => row.id))
       return undefined
     }
     if (verdict === 'refused') {
       const refused = rows.length > 1 ? refusedOf(rows, answer) : rows[0]
       if (refused) {
-        return (
-          (await refuse(refused, answer)) ||
-          deliver(
-            rows.filter((row) => row !== refused),
-            delivered,
-          )
-        )
+        return (await refuse(refused, answer)) || deliver(rows.filter((row) => row !== refused))
       }
       const middle = rows.length >> 1
-      return (await deliver(rows.slice(0, middle), delivered)) || deliver(rows.slice(middle), delivered)
+      return (await deliver(rows.slice(0, middle))) || deliver(rows.slice(middle))
     }
     const detail = `status ${answer.httpStatus}`
     if (verdict === 'later') {
@@ -123,14 +116,11 @@ export function newSender(
       return wait.failed('RETRY_LATER', retryAfterMs(answer, clock.now()))
     }
     const { writeKey } = rows[0]!
-    if (verdict === 'WRONG_ADDRESS' || writeKey === settings().writeKey) {
-      diagnostics.told(ERROR, verdict, detail)
-      stoppedFor = verdict
-      return { outcome: verdict }
-    }
-    diagnostics.told(ERROR, verdict, `${detail} for a former write key`)
-    setAside.set(writeKey, verdict)
-    return undefined
+    const isFormer = verdict !== 'WRONG_ADDRESS' && writeKey !== settings().writeKey
+    diagnostics.told(ERROR, verdict, isFormer ? `${detail} for a former write key` : detail)
+    if (isFormer) return void setAside.set(writeKey, verdict)
+    stoppedFor = verdict
+    return { outcome: verdict }
   }
 
   const refuse = async (
@@ -151,18 +141,14 @@ export function newSender(
   const request = async (rows: readonly StoredRow[]): Promise<Answer | undefined> => {
     const { dataPlaneUrl, gzip: mayCompress } = settings()
     const { address, until } = parsedObject(store.kept('plain'))
-    const isPlain = address === dataPlaneUrl && until > clock.now()
+    const plainMs = until - clock.now()
+    // A longer mark is of a clock that was wrong.
+    const isPlain = address === dataPlaneUrl && plainMs > 0 && plainMs <= PLAIN_MS
     const bytes = batchBytes(rows)
     const text = () => batchText(rows, attempts.begins(rows.map((row) => row.id)), clock.now())
     const body = text()
-    const wantsGzip = gzip && canGzip && mayCompress && !isPlain && bytes >= GZIP_FROM_BYTES
-    const compressed =
-      wantsGzip &&
-      (await gzip(body).catch((error: unknown) => {
-        // What has failed once is not tried with every batch.
-        canGzip = false
-        diagnostics.fault(error)
-      }))
+    const wantsGzip = gzip && mayCompress && !isPlain && bytes >= GZIP_FROM_BYTES
+    const compressed = wantsGzip && (await gzip(body).catch(diagnostics.fault))
     if (!compressed) return told(rows, body, bytes)
     const answer = await told(rows, compressed, compressed.length)
     if (isAccepted(answer)) gzipWorksAt = dataPlaneUrl
@@ -177,7 +163,8 @@ export function newSender(
   const told = async (rows: readonly StoredRow[], body: Body, bytes: number): Promise<Answer | undefined> => {
     const from = clock.monotonic()
     for (const row of rows) log(VERBOSE, row.body)
-    const answer = await post(rows[0]!.writeKey, body, bytes, ANSWER_BYTES)
+    // Once more: compressing takes time.
+    const answer = barred() ? undefined : await post(rows[0]!.writeKey, body, bytes, ANSWER_BYTES)
     attempts.ended()
     const ms = Math.round(clock.monotonic() - from)
     const outcome = answer ? answer.httpStatus : 'no answer'
@@ -206,12 +193,10 @@ export function newSender(
       from = 0
     },
     async drain(): Promise<End & { sent: number }> {
-      let sent = 0
+      sent = 0
       for (;;) {
         const rows = await nextBatch()
-        const end = await deliver(rows, (count) => {
-          sent += count
-        })
+        const end = await deliver(rows)
         if (end) return { ...end, sent }
         if (rows.length) continue
         const [aside] = setAside.values()

@@ -114,10 +114,10 @@ export function webEngine(options: WebEngineOptions): WebEngine {
     if (parsedObject(source)['enabled'] === true) sender.resume()
   }
 
-  /** What others have to know of changes: the guard, and the other tabs. */
-  const share = (changes: StateChanges) => {
-    guard.put(changes)
+  /** What others have to know of changes: the guard, and the other tabs. @returns whether the guard holds them. */
+  const share = (changes: StateChanges): boolean => {
     if (tabs && Object.keys(changes).length) tabs.tell(changes)
+    return guard.put(changes)
   }
 
   const commit = async (bodies: readonly string[], values: StateChanges): Promise<boolean> => {
@@ -230,7 +230,7 @@ export function webEngine(options: WebEngineOptions): WebEngine {
         storage: report.storage,
         tracking,
         state: isReadable ? store.state() : undefined,
-        launch: { foreground: isForeground(), marker: parsedObject(marker, null) },
+        launch: { foreground: isForeground(), marker: parsedObject(marker || store.kept('marker'), null) },
         context: context(),
         queued: isReadable ? store.rowCount() : 0,
         report,
@@ -248,10 +248,11 @@ export function webEngine(options: WebEngineOptions): WebEngine {
 
     async state(values) {
       follow(values)
-      share(values)
+      const isGuarded = share(values)
       await store.load()
-      await store.commit([], values)
-      return null
+      const { inMemory } = await store.commit([], values)
+      // In one of the two places an opt-out holds; the end of one does not.
+      return { inMemory: inMemory === isGuarded ? values['tracking'] === 'enabled' : inMemory }
     },
 
     async tail(text) {

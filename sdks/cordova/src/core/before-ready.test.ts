@@ -249,6 +249,22 @@ test.each(['android', 'ios'] as const)(
   },
 )
 
+test('localStorage.clear() by the app does not let the page send past an opt-out of its native part', async () => {
+  const { app, native, restart } = await phone('android')
+  await using _app = app
+  await using _native = native
+  await app.ready()
+  await app.client.optOut(true)
+  app.device.guard.clear()
+  await native.stop()
+  await restart(true)
+  const initialized = app.ready()
+  await pass(app, 29_000)
+  expect((await app.client.getStatus()).state).toBe('initializing')
+  app.device.clock.advance(1_000)
+  await expect(initialized).rejects.toMatchObject({ code: 'DEVICE_NOT_READY' })
+})
+
 test('a native part that is missing after an update does not let the page send past an opt-out', async () => {
   const { app, native } = await phone('android')
   await using _app = app

@@ -9,7 +9,8 @@ export interface Bridge {
   listen(hear: (signal: Signal) => void, onFailure: (reason: unknown) => void): void
   open(settings: EngineSettings): Promise<Opened>
   push(batch: Push): Promise<Pushed>
-  state(changes: StateChanges): Promise<null>
+  /** inMemory: the next process does not know of them. */
+  state(changes: StateChanges): Promise<{ readonly inMemory: boolean }>
   tail(text: string | null): Promise<null>
   drain(how: { readonly force: boolean }): Promise<Drained>
   purge(what: 'events' | 'all'): Promise<null>
@@ -163,7 +164,7 @@ export type Signal =
   /** A drain that the engine began by itself. */
   | ({ readonly t: 'drained' } & Drained)
   | { readonly t: 'log'; readonly level: number; readonly text: string }
-  /** Web only: another tab changed these values; null: removed. */
+  /** Another tab, or WebView of the app, changed these values; null: removed. */
   | { readonly t: 'changed'; readonly state: StateChanges }
 
 /** Kept outside the database as well (contracts/cordova-sdk.md §14.4). */

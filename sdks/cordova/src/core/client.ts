@@ -54,7 +54,8 @@ export function newClient(host: Host) {
   let isOpen = false
   /** Identity and session have been read; not so while awaiting consent. */
   let isLoaded = false
-  let isGoingLive = false
+  /** The change that makes the client live, until it has done so or another change has come. */
+  let goingLive: object | undefined
 
   const tail = newTailKeeper(
     () => (isLive() && watch.isEnabled() && lifecycle.wantsTail() ? recorder.tail() : null),
@@ -109,29 +110,25 @@ export function newClient(host: Host) {
 
   /** Tracking is allowed: what was held becomes rows, in one transaction. @see contracts/cordova-sdk.md §2.2 steps 5–7 */
   const goLive = async (): Promise<void> => {
-    isGoingLive = true
-    try {
-      if (!isLoaded) load(await bridge.open(engineSettings(configuration)))
-      deferred.addAfterLeading([...heldPuts.values()])
-      heldPuts.clear()
-      for (const call of deferred.takeLeading()) send(outbox.add(recorder.applied(call as StateCall, true)))
-      send(outbox.add(recorder.begin()))
-      if (configuration.autoCollectAdvertId) await collectAdvertId()
-      if (lifecycle.isCold()) deferred.addAfterLeading(becomeReady())
-      if (allowed() !== 'enabled') return
-      recordAll()
-      await outbox.commit()
-    } finally {
-      isGoingLive = false
-    }
+    const its = goingLive
+    if (!isLoaded) load(await bridge.open(engineSettings(configuration)))
+    if (its !== goingLive) return
+    deferred.addAfterLeading([...heldPuts.values()])
+    heldPuts.clear()
+    for (const call of deferred.takeLeading()) send(outbox.add(recorder.applied(call as StateCall, true)))
+    send(outbox.add(recorder.begin()))
+    if (configuration.autoCollectAdvertId) await collectAdvertId()
+    const events = becomeReady()
+    if (its !== goingLive || allowed() !== 'enabled') return
+    deferred.addAfterLeading(events)
     recordAll()
+    await outbox.commit()
   }
 
   /** Initialised without permission. Lifecycle events are held while awaiting consent, and dropped while disabled. */
   const stayQuiet = async (isPurgeDue: boolean): Promise<void> => {
     const events = becomeReady()
     if (tracking === 'awaiting-consent') return deferred.addAfterLeading(events)
-    deferred.discardEvents()
     holdAll()
     await bridge.state({ marker: lifecycle.marker })
     if (isPurgeDue) await purge()
@@ -139,6 +136,7 @@ export function newClient(host: Host) {
 
   /** While disabled there are no events: reset takes effect, and what was put waits. */
   const holdAll = () => {
+    deferred.discardEvents()
     for (const call of deferred.takeAll() as StateCall[]) {
       if (isPut(call)) heldPuts.set(call.kind, call)
       else send(outbox.add(recorder.applied(call, false)))
@@ -172,31 +170,54 @@ export function newClient(host: Host) {
   // ── tracking ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
   const allowed = (): Tracking => choice || tracking
-  const isLive = () => state === 'ready' && tracking === 'enabled' && !isGoingLive
+  const isLive = () => state === 'ready' && tracking === 'enabled' && !goingLive
   const isDisabled = () => state === 'ready' && tracking === 'disabled'
 
-  /** After ready. @param writes false when another tab has written it. */
-  const set = async (now: 'enabled' | 'disabled', writes: boolean): Promise<void> => {
-    const isNew = tracking !== now
-    if (now === 'enabled') {
-      tracking = now
-      isGoingLive = isNew
-      if (writes) await bridge.state({ tracking: now })
-      if (!isNew) return
-      await goLive()
-      beginWork()
-      return
-    }
-    send(outbox.commit())
+  /** After ready. */
+  const set = async (now: 'enabled' | 'disabled', writes: boolean): Promise<CallStatus> => {
+    const before = tracking
+    const its = {}
     tracking = now
-    outbox.pause()
-    watch.stop()
-    deferred.takeAll()
-    recorder.context.learn({ advertising: {} })
-    tail.renew()
-    if (!writes) return
-    await bridge.state({ tracking: now, marker: lifecycle.marker })
-    await purge()
+    if (now === 'disabled') {
+      goingLive = undefined
+      send(outbox.commit())
+      outbox.pause()
+      watch.stop()
+      deferred.takeAll()
+      recorder.context.learn({ advertising: {} })
+      tail.renew()
+      if (!writes) return 'stored'
+      // Both at once: what is recorded after another optOut(false) is not purged.
+      const [status] = await Promise.all([keep({ tracking: now, marker: lifecycle.marker }), purge()])
+      return status
+    }
+    const keeping = writes ? keep({ tracking: now }) : 'stored'
+    if (before === now) return keeping
+    goingLive = its
+    let reached: Tracking = before
+    try {
+      await keeping
+      if (goingLive === its) await goLive()
+      reached = now
+    } finally {
+      if (goingLive === its) {
+        goingLive = undefined
+        tracking = reached
+      }
+    }
+    if (isLive()) {
+      recordAll()
+      beginWork()
+    }
+    return keeping
+  }
+
+  /** @param writes false when another tab has written it. @returns how it is kept. */
+  const choose = async (now: 'enabled' | 'disabled', writes: boolean): Promise<CallStatus> => {
+    if (state === 'ready') return set(now, writes)
+    choice = now
+    if (now === 'disabled') deferred.discardEvents()
+    return writes ? write({ tracking: now }) : 'stored'
   }
 
   /** As far as optOutQueue wants it. */
@@ -287,9 +308,9 @@ export function newClient(host: Host) {
     }
     if (t === 'network' && signal.online && outbox.sending() === 'waiting') send(outbox.drain(true))
     if (t === 'drained') outbox.heard(signal)
-    if (t === 'changed' && state === 'ready') {
-      const { tracking: now } = signal.state
-      if (now && now !== tracking) send(set(now as 'enabled', false))
+    if (t === 'changed') {
+      const now = signal.state['tracking'] as 'enabled' | undefined
+      if (now && now !== allowed()) send(choose(now, false))
       if (isLoaded) recorder.adopt(signal.state)
     }
   }
@@ -301,11 +322,15 @@ export function newClient(host: Host) {
     tail.renew()
   }
 
-  /** Before ready. @returns how it is kept: in memory when there is no engine to write it. */
+  /** @returns how they are kept. */
+  const keep = async (changes: StateChanges): Promise<CallStatus> =>
+    (await bridge.state(changes)).inMemory ? 'memory' : 'stored'
+
+  /** Before ready. @returns how they are kept: in memory when there is no engine to write them. */
   const write = async (changes: StateChanges): Promise<CallStatus> => {
     try {
-      await (await connected()).bridge.state(changes)
-      return 'stored'
+      bridge = (await connected()).bridge
+      return await keep(changes)
     } catch (error) {
       diagnostics.fault(error)
       return 'memory'
@@ -380,14 +405,7 @@ export function newClient(host: Host) {
     },
 
     async optOut(isOptOut: boolean): Promise<CallResult> {
-      const now = isOptOut ? 'disabled' : 'enabled'
-      if (state === 'ready') {
-        await set(now, true)
-        return { status: 'stored' }
-      }
-      choice = now
-      if (isOptOut) deferred.discardEvents()
-      return { status: await write({ tracking: now }) }
+      return { status: await choose(isOptOut ? 'disabled' : 'enabled', true) }
     },
 
     async flush(): Promise<FlushResult> {

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import type { Tabs } from '../browser/web-engine.ts'
 import { TestApp } from '../testing/test-app.ts'
 
 let app: TestApp
@@ -156,4 +157,93 @@ test('reset(true) while disabled erases and makes nothing', async () => {
   await app.client.reset(true)
   const values = await app.device.values()
   expect([values['userId'], values['anonymousId'], values['tracking']]).toEqual([undefined, undefined, 'disabled'])
+})
+
+test('an optOut(false) that the engine refuses changes nothing, and the next one resumes tracking', async () => {
+  await app.ready()
+  await app.client.optOut(true)
+  const engine = app.device.bridge
+  const { state } = engine
+  engine.state = async () => Promise.reject({ code: 'QUEUE_FULL', detail: '10,000 calls wait' })
+  expect(await app.client.optOut(false)).toEqual({ status: 'dropped', reason: 'QUEUE_FULL' })
+  expect(await app.client.getStatus()).toMatchObject({ tracking: 'disabled' })
+  engine.state = state
+  expect(await app.client.optOut(false)).toEqual({ status: 'stored' })
+  expect(await app.client.track('A')).toMatchObject({ status: 'stored' })
+  expect(await events()).toEqual(['A'])
+})
+
+test('an optOut(false) whose held calls cannot be stored leaves them held, and the next one stores them', async () => {
+  await app.ready({ requireConsent: true })
+  await app.client.track('A')
+  const engine = app.device.bridge
+  const { open } = engine
+  engine.open = async () => Promise.reject({ code: 'QUEUE_FULL', detail: '10,000 calls wait' })
+  expect(await app.client.optOut(false)).toEqual({ status: 'dropped', reason: 'QUEUE_FULL' })
+  expect(await app.client.track('B')).toEqual({ status: 'deferred' })
+  engine.open = open
+  expect(await app.client.optOut(false)).toEqual({ status: 'stored' })
+  expect(await events()).toEqual(['A', 'B'])
+})
+
+test('optOut(false) twice at once gives the events that follow an anonymousId', async () => {
+  await app.ready({ requireConsent: true })
+  const both = Promise.all([app.client.optOut(false), app.client.optOut(false)])
+  void app.client.track('A')
+  await both
+  expect(await app.last()).toMatchObject({ event: 'A', anonymousId: expect.stringMatching(/^[0-9a-f-]{36}$/) })
+})
+
+test('optOut(false) that optOut(true) follows at once makes no id and stores no held call', async () => {
+  await app.ready({ requireConsent: true })
+  await app.client.track('A')
+  await Promise.all([app.client.optOut(false), app.client.optOut(true)])
+  expect(await app.client.getStatus()).toMatchObject({ tracking: 'disabled', queued: 0 })
+  expect((await app.device.values())['anonymousId']).toBeUndefined()
+  expect(await events()).toEqual([])
+})
+
+test('a purge by optOut(true) spares the events after an optOut(false) that follows at once', async () => {
+  await app.ready({ optOutQueue: 'purge' })
+  void app.client.track('A')
+  void app.client.optOut(true)
+  const resumed = app.client.optOut(false)
+  await app.client.track('B')
+  await resumed
+  await app.client.track('C')
+  expect(await events()).toEqual(['B', 'C'])
+})
+
+test('lifecycle events of a start during which optOut(true) came are dropped, also after optOut(false)', async () => {
+  const engine = app.device.bridge
+  const { advertId } = engine
+  engine.advertId = async () => {
+    await app.client.optOut(true)
+    return {}
+  }
+  await app.ready({ trackLifecycleEvents: true, autoCollectAdvertId: true })
+  engine.advertId = advertId
+  await app.client.optOut(false)
+  await app.client.track('A')
+  expect(await events()).toEqual(['A'])
+})
+
+test('an optOut(true) in another tab while this one starts holds in this one', async () => {
+  let tell: Parameters<Tabs['onTold']>[0] = () => undefined
+  app.device.tabs = { tell: () => undefined, onTold: (hear) => (tell = hear) }
+  app.device.bridge.advertId = async () => {
+    tell({ tracking: 'disabled' })
+    return {}
+  }
+  expect(await app.ready({ autoCollectAdvertId: true })).toMatchObject({ tracking: 'disabled' })
+  expect(await app.client.track('A')).toEqual({ status: 'dropped', reason: 'OPTED_OUT' })
+  expect(await events()).toEqual([])
+})
+
+test('no batch leaves after an optOut(true) that comes while it is compressed', async () => {
+  await app.ready()
+  await app.client.track('A', { text: 'x'.repeat(2_000) })
+  app.device.atCompressing = () => app.client.optOut(true)
+  expect(await app.client.flush()).toMatchObject({ ok: false, sent: 0, remaining: 1, reason: 'OPTED_OUT' })
+  expect(app.server.received).toEqual([])
 })

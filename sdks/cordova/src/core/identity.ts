@@ -1,4 +1,4 @@
-import type { State, StateChanges } from './bridge.ts'
+import type { StateChanges } from './bridge.ts'
 import type { Corrected, ExternalIds } from './calls/arguments.ts'
 import type { EventCall } from './calls/call.ts'
 import { parsedObject } from './text/parsed-json.ts'
@@ -62,8 +62,15 @@ export function mergeIds(base: ExternalIds, over: ExternalIds | undefined, warn:
   return base
 }
 
-export function identityFrom({ anonymousId = '', userId, deviceToken, traits, externalIds }: State): Identity {
-  return { anonymousId, userId, traits: parsedObject(traits), externalIds: parsedObject(externalIds), deviceToken }
+/** @param texts as the store holds them; null where it holds nothing. */
+export function identityFrom({ anonymousId, userId, deviceToken, traits, externalIds }: StateChanges): Identity {
+  return {
+    anonymousId: anonymousId || '',
+    userId: userId || undefined,
+    traits: parsedObject(traits),
+    externalIds: parsedObject(externalIds),
+    deviceToken: deviceToken || undefined,
+  }
 }
 
 /** As the store holds it; null where it holds nothing. */

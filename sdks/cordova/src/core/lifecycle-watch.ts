@@ -40,7 +40,6 @@ export function watchLifecycle(configuration: Configuration, launch: Launch, clo
     marker: markerText(app),
     /** Without it there are no events, and the machine runs all the same. */
     isWanted,
-    isCold: () => state === 'cold',
     /** The engine is to store the event of the next stop. */
     wantsTail: () => isWanted && state === 'foreground',
     ready: () => step(isForeground ? 'ready' : 'ready-hidden', launch.url),

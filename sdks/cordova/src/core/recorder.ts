@@ -17,7 +17,7 @@ import {
 import { BACKGROUNDED } from './lifecycle.ts'
 import { type Session, sessionAt, sessionFrom } from './session.ts'
 import type { Configuration } from './source/configuration.ts'
-import { applyChanges, picked } from './state-changes.ts'
+import { picked } from './state-changes.ts'
 import { eventTail, eventText, spareBytes } from './text/event-text.ts'
 import type { Json, JsonObject } from './text/plain-json.ts'
 import { utf8Length } from './text/utf8.ts'
@@ -99,11 +99,8 @@ export function newRecorder(
 
     /** What another tab has changed; other keys are left alone. */
     adopt(changes: StateChanges) {
-      const state: Record<string, string> = {}
-      applyChanges(state, identityTexts(identity))
-      applyChanges(state, changes)
-      identity = identityFrom(state)
-      session = sessionFrom(state['session']) || session
+      identity = identityFrom({ ...identityTexts(identity), ...changes })
+      session = sessionFrom(changes['session']) || session
     },
 
     /** Tracking is allowed: takes over the external ids of initialize, and makes an anonymousId if none is known. */

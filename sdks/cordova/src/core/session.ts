@@ -18,7 +18,7 @@ export function sessionAt(before: Session | undefined, at: number, timeoutMs: nu
   return { id: goesOn ? id : Math.max(Math.floor(at / 1000), id + 1), lastAt: at }
 }
 
-export function sessionFrom(text: string | undefined): Session | undefined {
+export function sessionFrom(text: string | null | undefined): Session | undefined {
   const session = parsedObject(text)
   return session['id'] >= 0 && session['lastAt'] >= 0 ? (session as Session) : undefined
 }

@@ -19,13 +19,13 @@ typedef void (^MLRPage)(NSDictionary *signal);
 
 @property(nonatomic, readonly) MLRLifecycle *lifecycle;
 
-/** The first signal is sent at once, before storage is touched. Replaces the page before it. */
+/** The first signal is sent at once, before storage is touched. Of several pages the newest hears of the app. Main thread. */
 - (void)listen:(MLRPage)page;
 /** The page is gone. */
-- (void)stopListening;
+- (void)stopListening:(MLRPage)page;
 
-/** All actions but `listen`. */
-- (void)act:(NSString *)action arguments:(NSArray *)arguments answer:(MLRAnswer)answer;
+/** All actions but `listen`. @param page that calls; nil: it does not listen */
+- (void)act:(NSString *)action arguments:(NSArray *)arguments from:(nullable MLRPage)page answer:(MLRAnswer)answer;
 
 @end
 

@@ -17,7 +17,8 @@ static const long MLRUrgentCallsWaiting = 1000;
 
 @property(nonatomic, readonly) MLRDeviceFacts *facts;
 @property(nonatomic, readonly) MLRSender *sender;
-@property(atomic, copy, nullable) MLRPage page;
+/** Of each WebView of the app that listens, the newest last. */
+@property(atomic, copy) NSArray<MLRPage> *pages;
 
 // Of the queue:
 @property(nonatomic, readonly) NSMutableDictionary<NSNumber *, MLRAnswer> *answers;
@@ -100,14 +101,14 @@ static void answer(void *host, uint64_t call, bool isSuccess, const char *json) 
 }
 
 static void signalPage(void *host, const char *json) {
-  MLRPage page = engineOf(host).page;
+  MLRPage page = engineOf(host).pages.lastObject;
   if (page) page(parsed(json));
 }
 
 /** To the page's console while the app is in front, else to the system's log. */
 static void logLine(void *host, int level, const char *text) {
   MLREngine *engine = engineOf(host);
-  MLRPage page = engine.page;
+  MLRPage page = engine.pages.lastObject;
   NSString *line = @(text) ?: @"";
   if (page && engine.lifecycle.isForeground) page(@{@"t" : @"log", @"level" : @(level), @"text" : line});
   else NSLog(@"[ServiceClient] %@", line);
@@ -133,6 +134,7 @@ static void rested(void *host) {
   if (self == nil) return nil;
   _queue = dispatch_queue_create("org.millrace.service-sdk-cordova", DISPATCH_QUEUE_SERIAL);
   _answers = [NSMutableDictionary dictionary];
+  _pages = @[];
   _facts = [[MLRDeviceFacts alloc] init];
   _lifecycle = [[MLRLifecycle alloc] initWithListener:self];
   __weak MLREngine *weakSelf = self;
@@ -189,15 +191,19 @@ static void rested(void *host) {
 // ---- The bridge
 
 - (void)listen:(MLRPage)page {
-  self.page = page;
+  NSMutableArray<MLRPage> *pages = [self.pages mutableCopy];
+  [pages addObject:page];
+  self.pages = pages;
   page(@{@"t" : @"hello"});
 }
 
-- (void)stopListening {
-  self.page = nil;
+- (void)stopListening:(MLRPage)page {
+  NSMutableArray<MLRPage> *pages = [self.pages mutableCopy];
+  [pages removeObject:page];
+  self.pages = pages;
 }
 
-- (void)act:(NSString *)action arguments:(NSArray *)arguments answer:(MLRAnswer)answer {
+- (void)act:(NSString *)action arguments:(NSArray *)arguments from:(MLRPage)page answer:(MLRAnswer)answer {
   if ([action isEqualToString:@"advertId"]) {
     [self.facts readAdvertisingId:^(NSDictionary *known) {
       answer(YES, known);
@@ -220,7 +226,18 @@ static void rested(void *host) {
     uint64_t call = ++self->_lastCall;
     self.answers[@(call)] = answer;
     mlr_act(self->_core, call, action.UTF8String, json.bytes, json.length);
+    [self share:action arguments:arguments from:page];
   });
+}
+
+/** Other WebViews of the app follow an opt-out and the user as tabs of a browser do. */
+- (void)share:(NSString *)action arguments:(NSArray *)arguments from:(nullable MLRPage)page {
+  id state = [action isEqualToString:@"state"] || [action isEqualToString:@"push"] ? arguments.firstObject : nil;
+  if ([action isEqualToString:@"push"] && [state isKindOfClass:[NSDictionary class]]) state = state[@"state"];
+  if (![state isKindOfClass:[NSDictionary class]] || [state count] == 0) return;
+  for (MLRPage other in self.pages) {
+    if (other != page) other(@{@"t" : @"changed", @"state" : state});
+  }
 }
 
 /** nil for texts that have no UTF-8, such as half a surrogate pair: NSJSONSerialization may also throw for those. */

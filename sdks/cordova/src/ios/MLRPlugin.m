@@ -5,6 +5,8 @@
 @implementation MLRPlugin {
   /** A navigation has begun and no page has listened since. Main thread. */
   BOOL _isLeaving;
+  /** What the page listens by. */
+  MLRPage _page;
 }
 
 - (void)pluginInitialize {
@@ -19,11 +21,23 @@
   _isLeaving = NO;
   id<CDVCommandDelegate> delegate = self.commandDelegate;
   NSString *callback = command.callbackId;
-  [[MLREngine ofProcess] listen:^(NSDictionary *signal) {
+  [self stopListening];
+  _page = ^(NSDictionary *signal) {
     CDVPluginResult *result = [CDVPluginResult resultWithStatus:CDVCommandStatus_OK messageAsDictionary:signal];
     [result setKeepCallbackAsBool:YES];
     [delegate sendPluginResult:result callbackId:callback];
-  }];
+  };
+  [[MLREngine ofProcess] listen:_page];
+}
+
+- (void)stopListening {
+  if (_page) [[MLREngine ofProcess] stopListening:_page];
+  _page = nil;
+}
+
+/** The WebView is gone. */
+- (void)dealloc {
+  [self stopListening];
 }
 
 - (void)open:(CDVInvokedUrlCommand *)command {
@@ -71,7 +85,7 @@
 
 /** Another page is there: what listened is gone, unless that page listens already. */
 - (void)pageDidLoad {
-  if (_isLeaving) [[MLREngine ofProcess] stopListening];
+  if (_isLeaving) [self stopListening];
   _isLeaving = NO;
 }
 
@@ -80,6 +94,7 @@
   NSString *callback = command.callbackId;
   [[MLREngine ofProcess] act:action
                    arguments:command.arguments
+                        from:_page
                       answer:^(BOOL isSuccess, id value) {
                         CDVCommandStatus status = isSuccess ? CDVCommandStatus_OK : CDVCommandStatus_ERROR;
                         BOOL isNull = value == [NSNull null];

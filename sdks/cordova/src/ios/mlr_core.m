@@ -119,9 +119,11 @@ static void storage_lost(void *self, int64_t events) {
 
 // ---- What values mean
 
-static void put_guard(mlr_core *core, const mlr_map *changes) {
+/** @return whether the guard holds those that are guarded */
+static bool put_guard(mlr_core *core, const mlr_map *changes) {
   const char *trouble = mlr_guard_put(&core->guard, changes);
   if (trouble != NULL) storage_failed(core, "STORAGE_IO", trouble);
+  return trouble == NULL && mlr_guard_takes(changes);
 }
 
 static void follow(mlr_core *core, const mlr_map *changes) {
@@ -165,15 +167,20 @@ static mlr_text marker_of_now(mlr_core *core) {
 }
 
 /**
- * `"launch":{…}`, with the marker of the guard; one that is damaged counts as none. One that cannot be read is there, so this
+ * `"launch":{…}`, with the marker of the guard, else of the database; one that is damaged counts as none. One that cannot be read is there, so this
  * is no first start: the app counts as unchanged, and a later start tells of an update.
  */
 static void put_launch(mlr_text *to, mlr_core *core) {
   bool is_unread = mlr_guard_trouble(&core->guard) != NULL;
-  const mlr_text *guarded = mlr_guard_value(&core->guard, "marker");
+  const mlr_text *marker = mlr_guard_value(&core->guard, "marker");
+  mlr_map stored = {0};
   mlr_text of_now = {0};
-  if (is_unread && guarded == NULL) of_now = marker_of_now(core);
-  const mlr_text *marker = of_now.length > 0 ? &of_now : guarded;
+  if (marker == NULL && is_unread) {
+    of_now = marker_of_now(core);
+    marker = &of_now;
+  } else if (marker == NULL) {
+    marker = mlr_store_value(&core->store, "marker", &stored);
+  }
   mlr_json *parsed = marker == NULL ? NULL : mlr_json_parse(marker->at, marker->length);
   mlr_put_fact(to, &core->host, "launch", MLR_LAUNCH);
   to->length--;
@@ -182,6 +189,7 @@ static void put_launch(mlr_text *to, mlr_core *core) {
   else mlr_put(to, "null");
   mlr_put(to, core->tail.length > 0 ? ",\"opened\":true}" : ",\"opened\":false}");
   mlr_json_free(parsed);
+  mlr_map_clear(&stored);
   mlr_text_free(&of_now);
 }
 
@@ -289,10 +297,16 @@ static void put_state(const action_call *action) {
   mlr_core *core = action->core;
   mlr_map changes = {0};
   if (mlr_map_read(&changes, action->argument)) {
-    put_guard(core, &changes);
-    mlr_store_commit_state(&core->store, &changes);
+    bool is_guarded = put_guard(core, &changes);
+    bool is_in_memory = mlr_store_commit_state(&core->store, &changes);
     follow(core, &changes);
-    succeed_with_null(action);
+    // In one of the two places an opt-out holds; the end of one does not.
+    const mlr_text *tracking = mlr_map_value(&changes, "tracking");
+    bool is_enabling = tracking != NULL && strcmp(tracking->at, "enabled") == 0;
+    bool is_lost = is_in_memory == is_guarded ? is_enabling : is_in_memory;
+    mlr_text json = {0};
+    mlr_put(&json, is_lost ? "{\"inMemory\":true}" : "{\"inMemory\":false}");
+    succeed(core, action->call, &json);
   } else {
     bad_argument(action, "state is an object of texts and nulls");
   }

@@ -31,6 +31,8 @@ const mlr_text *mlr_guard_value(mlr_guard *guard, const char *key);
  * @return NULL, or why it could not be written, or not yet
  */
 const char *mlr_guard_put(mlr_guard *guard, const mlr_map *changes);
+/** Whether one of these changes is guarded. */
+bool mlr_guard_takes(const mlr_map *changes);
 void mlr_guard_free(mlr_guard *guard);
 
 #endif

@@ -96,11 +96,9 @@ const mlr_text *mlr_guard_value(mlr_guard *guard, const char *key) {
 const char *mlr_guard_put(mlr_guard *guard, const mlr_map *changes) {
   const char *trouble = mlr_guard_trouble(guard);
   bool is_changed = false;
-  bool is_guarding = false;
   for (size_t at = 0; at < changes->count; at++) {
     const mlr_entry *change = &changes->at[at];
     if (!is_guarded(change->key)) continue;
-    is_guarding = true;
     if (trouble != NULL && change->is_removal) mlr_map_put_removal(&guard->values, change->key);
     if (trouble != NULL && !change->is_removal) mlr_map_put(&guard->values, change->key, change->value.at, change->value.length);
     if (trouble != NULL) continue;
@@ -110,9 +108,17 @@ const char *mlr_guard_put(mlr_guard *guard, const mlr_map *changes) {
     if (change->is_removal) mlr_map_remove(&guard->values, change->key);
     else mlr_map_put(&guard->values, change->key, change->value.at, change->value.length);
   }
-  if (is_guarding && trouble != NULL) return trouble;
-  if (!is_guarding || (!is_changed && guard->is_on_disk)) return NULL;
+  if (!mlr_guard_takes(changes)) return NULL;
+  if (trouble != NULL) return trouble;
+  if (!is_changed && guard->is_on_disk) return NULL;
   return write_file(guard) ? NULL : strerror(errno);
+}
+
+bool mlr_guard_takes(const mlr_map *changes) {
+  for (size_t at = 0; at < changes->count; at++) {
+    if (is_guarded(changes->at[at].key)) return true;
+  }
+  return false;
 }
 
 void mlr_guard_free(mlr_guard *guard) {

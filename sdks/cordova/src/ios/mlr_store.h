@@ -53,7 +53,7 @@ void mlr_store_state(mlr_store *store, mlr_map *into);
 
 /** @param change its ids of removed rows are not looked at @return whether these rows or values are only in memory */
 bool mlr_store_commit(mlr_store *store, const mlr_change *change);
-void mlr_store_commit_state(mlr_store *store, const mlr_map *state);
+bool mlr_store_commit_state(mlr_store *store, const mlr_map *state);
 /** A request with these rows begins. @return whether one may have carried some of them before */
 bool mlr_store_begin(mlr_store *store, const mlr_row *rows, size_t count);
 /** Rows that are done with leave, and the state changes with them. */

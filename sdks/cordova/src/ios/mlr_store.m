@@ -259,9 +259,9 @@ bool mlr_store_commit(mlr_store *store, const mlr_change *change) {
   return true;
 }
 
-void mlr_store_commit_state(mlr_store *store, const mlr_map *state) {
+bool mlr_store_commit_state(mlr_store *store, const mlr_map *state) {
   mlr_change change = {.state = *state, .keep_at_most = NO_BOUND};
-  mlr_store_commit(store, &change);
+  return mlr_store_commit(store, &change);
 }
 
 static int by_id(const void *one, const void *other) {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import type { EventDatabase } from '../browser/event-database.ts'
 import { GUARD } from '../browser/guard.ts'
-import { type WebEngine, webEngine } from '../browser/web-engine.ts'
+import { type Tabs, type WebEngine, webEngine } from '../browser/web-engine.ts'
 import type { Signal } from '../core/bridge.ts'
 import type { Device } from './device.ts'
 import { FaultyDatabase } from './faulty-database.ts'
@@ -17,6 +17,10 @@ export class MemoryDevice implements Device {
   isForeground = true
   /** What the platform tells of itself. */
   context: Readonly<Record<string, unknown>> = { screen: { density: 2, height: 844, width: 390 } }
+  /** Other tabs; there are none. */
+  tabs: Tabs | undefined
+  /** Runs while a body is compressed. */
+  atCompressing: () => unknown = () => undefined
   private memory: Memory = emptyMemory()
   private random = 0
   private isOnline = true
@@ -123,7 +127,11 @@ export class MemoryDevice implements Device {
       clock: this.clock,
       random: () => this.random,
       nextId: randomUUID,
-      gzip: async (text) => new Uint8Array(gzipSync(text)),
+      gzip: async (text) => {
+        await this.atCompressing()
+        return new Uint8Array(gzipSync(text))
+      },
+      tabs: this.tabs,
       whyNoAnswer: async () => (this.isOnline ? 'RETRY_LATER' : 'OFFLINE'),
       onAnswer: () => undefined,
       context: () => this.context,

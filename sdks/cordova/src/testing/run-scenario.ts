@@ -36,7 +36,7 @@ async function play(
       return matches(await bridge.push({ rows: rows.map((row) => ({ body: bodyOf(row) })), state: step.state ?? {} }))
     }
     case 'state':
-      return void (await bridge.state(step.set))
+      return matches(await bridge.state(step.set))
     case 'tail':
       return void (await bridge.tail(step.event === null ? null : `"type":"track","event":"${step.event}"}`))
     case 'purge':

@@ -50,7 +50,7 @@ type Expecting = { readonly expect?: unknown }
 export type Step =
   | ({ readonly do: 'open'; readonly settings?: object } & Expecting)
   | ({ readonly do: 'push'; readonly rows: Rows; readonly state?: Record<string, string | null> } & Expecting)
-  | { readonly do: 'state'; readonly set: Record<string, string | null> }
+  | ({ readonly do: 'state'; readonly set: Record<string, string | null> } & Expecting)
   | { readonly do: 'tail'; readonly event: string | null }
   | { readonly do: 'purge'; readonly what: 'events' | 'all' }
   | ({ readonly do: 'drain'; readonly force?: boolean } & Expecting)

@@ -37,11 +37,16 @@ export async function connect(host: Host, hear: (signal: Signal) => void): Promi
     if (exec) {
       const bridge = execBridge(exec)
       let isChosen = true
+      let mark: string | undefined
       const answers = await within(host, isNative ? DEVICE_READY_MS : HELLO_MS, (done) => {
         bridge.listen(
           (signal) => {
             if (signal.t === 'hello') done(true)
-            else if (isChosen) hear(signal)
+            else if (isChosen) {
+              // An app may clear localStorage. A signal comes when the user leaves the app, at the latest.
+              host.guard(mark)
+              hear(signal)
+            }
           },
           () => done(false),
         )
@@ -49,7 +54,8 @@ export async function connect(host: Host, hear: (signal: Signal) => void): Promi
       if (answers) {
         // The native part was late then, and the page's engine ran.
         if (guard && !isNative) await bridge.state(picked(parsedObject(guard), GUARDED_KEYS))
-        host.guard(NATIVE)
+        mark = NATIVE
+        host.guard(mark)
         return { bridge, isNativeMissing: false }
       }
       isChosen = false

@@ -74,7 +74,8 @@ function copyOfObject(value: object, above: readonly object[], corrected: (what:
     }
     const inner = unboxed(value)
     if (inner !== value) return copyOf(inner, inside, corrected)
-    if (Array.isArray(value)) return value.map((element) => copyOf(element, inside, corrected) ?? null)
+    // Of undefined in a list JSON makes null.
+    if (Array.isArray(value)) return value.map((element) => copyOf(element, inside, corrected)) as Json
   } catch {
     return nulled('a member')
   }

@@ -40,6 +40,7 @@ final class Device implements AutoCloseable {
   /** Runs while the platform is asked for the id. */
   volatile Runnable atAdvertisingId = () -> {};
 
+  private final Signals page = this::hear;
   private Activity activity;
   private Lifecycle lifecycle;
   private Engine engine;
@@ -74,7 +75,7 @@ final class Device implements AutoCloseable {
       idle();
       engine = newEngine(lifecycle);
       lifecycle.setListener(engine);
-      engine.listen(this::hear);
+      engine.listen(page);
     }
     return engine;
   }
@@ -99,6 +100,7 @@ final class Device implements AutoCloseable {
     JSONArray args = new JSONArray();
     args.put(argument == null ? JSONObject.NULL : argument);
     engine.act(
+        page,
         action,
         args,
         new Engine.Answer() {

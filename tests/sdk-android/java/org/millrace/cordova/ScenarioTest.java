@@ -95,7 +95,7 @@ public final class ScenarioTest {
         expect(step, device.act("push", new JSONObject().put("rows", bodies(step.get("rows"))).put("state", state)));
         break;
       case "state":
-        device.act("state", step.getJSONObject("set"));
+        expect(step, device.act("state", step.getJSONObject("set")));
         break;
       case "tail":
         String event = step.isNull("event") ? null : step.getString("event");

@@ -112,6 +112,22 @@ public final class SendingTest {
   }
 
   @Test
+  public void aSourceThatIsDisabledDuringABatchGetsNoOtherPartOfIt() throws Exception {
+    device.open();
+    device.push("A", "B");
+    device.server.script(new JSONObject().put("answers", new JSONArray().put(new JSONObject().put("status", 400))));
+    device.server.hold.acquire();
+    CompletableFuture<JSONObject> drained = beginDrain();
+    device.server.awaitBatch();
+    device.putState("source", "{\"enabled\":false}");
+    device.server.hold.release();
+    JSONObject ended = drained.get(30, TimeUnit.SECONDS);
+    assertEquals("SOURCE_DISABLED", ended.getString("outcome"));
+    assertEquals(2, ended.getInt("remaining"));
+    assertEquals(1, device.server.takeBatches().size());
+  }
+
+  @Test
   public void aSourceConfigurationThatWaitsForItsTurnIsNotFetchedAfterAnOptOut() throws Exception {
     device.open();
     CountDownLatch isHeld = new CountDownLatch(1);

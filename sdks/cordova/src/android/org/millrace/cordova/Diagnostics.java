@@ -2,7 +2,9 @@ package org.millrace.cordova;
 
 import android.util.Log;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CopyOnWriteArrayList;
 import org.json.JSONObject;
 
 /**
@@ -16,7 +18,10 @@ final class Diagnostics implements EventStore.Reports {
 
   private final Clock clock;
   private final Lifecycle lifecycle;
-  private volatile Signals page;
+
+  /** Of each WebView of the app that listens; the newest is the page that hears of the app. */
+  private final List<Signals> pages = new CopyOnWriteArrayList<>();
+
   private volatile int level;
   private volatile JSONObject lastError;
 
@@ -29,11 +34,11 @@ final class Diagnostics implements EventStore.Reports {
   }
 
   void listen(Signals stream) {
-    page = stream;
+    pages.add(stream);
   }
 
   void stopListening(Signals stream) {
-    if (page == stream) page = null;
+    pages.remove(stream);
   }
 
   /** @param level 0 (none) to 5 (verbose) */
@@ -42,14 +47,25 @@ final class Diagnostics implements EventStore.Reports {
   }
 
   void signal(JSONObject signal) {
-    Signals stream = page;
+    Signals stream = page();
     if (stream != null) stream.send(signal);
+  }
+
+  /** To every page but this one. */
+  void signalOthers(Signals page, JSONObject signal) {
+    for (Signals other : pages) if (other != page) other.send(signal);
+  }
+
+  private Signals page() {
+    Signals newest = null;
+    for (Signals page : pages) newest = page;
+    return newest;
   }
 
   /** To the page's console while the app is in front, else to Android's log. */
   void log(int level, String text) {
     if (level > this.level) return;
-    Signals stream = page;
+    Signals stream = page();
     if (stream != null && lifecycle.isForeground()) stream.send(Json.object("t", "log", "level", level, "text", text));
     else Log.println(level <= 1 ? Log.ERROR : level == 2 ? Log.WARN : level == 3 ? Log.INFO : Log.DEBUG, "ServiceClient", text);
   }

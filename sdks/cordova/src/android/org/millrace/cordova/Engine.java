@@ -103,17 +103,17 @@ final class Engine implements Lifecycle.Listener {
     diagnostics.stopListening(stream);
   }
 
-  /** All actions but `listen`; each is answered once, by any thread. */
-  void act(String action, JSONArray args, Answer answer) {
+  /** All actions but `listen`; each is answered once, by any thread. @param page that calls; null: it does not listen */
+  void act(Signals page, String action, JSONArray args, Answer answer) {
     switch (action) {
       case "open":
         answered(worker, answer, () -> answer.success(open(new Settings(args.getJSONObject(0)))));
         break;
       case "push":
-        answered(worker, answer, () -> push(args.getJSONObject(0), answer));
+        answered(worker, answer, () -> push(page, args.getJSONObject(0), answer));
         break;
       case "state":
-        answered(worker, true, answer, () -> putState(Json.texts(args.getJSONObject(0)), answer));
+        answered(worker, true, answer, () -> putState(page, Json.texts(args.getJSONObject(0)), answer));
         break;
       case "tail":
         answered(worker, answer, () -> putTail(args, answer));
@@ -246,8 +246,10 @@ final class Engine implements Lifecycle.Listener {
    */
   private JSONObject launch() throws JSONException {
     JSONObject launch = facts.release();
-    Object ofNow = guard.isUnread() ? facts.release() : JSONObject.NULL;
-    String marker = guard.get("marker");
+    boolean isUnread = guard.isUnread();
+    String guarded = guard.get("marker");
+    String marker = guarded == null && !isUnread ? store.value("marker") : guarded;
+    Object ofNow = isUnread ? facts.release() : JSONObject.NULL;
     launch.put("marker", marker == null ? ofNow : parsed(marker));
     launch.put("foreground", lifecycle.isForeground());
     launch.put("opened", tail != null);
@@ -272,7 +274,7 @@ final class Engine implements Lifecycle.Listener {
     store.commit(Change.ofState(Collections.singletonMap("settings", settings.text)));
   }
 
-  private void push(JSONObject batch, Answer answer) throws JSONException {
+  private void push(Signals page, JSONObject batch, Answer answer) throws JSONException {
     if (isNotOpen(answer)) return;
     Change change = added();
     JSONArray rows = batch.getJSONArray("rows");
@@ -282,6 +284,7 @@ final class Engine implements Lifecycle.Listener {
     boolean isInMemory = store.commit(change);
     putGuard(change.state);
     follow(change.state);
+    share(page, change.state);
     answer.success(Json.object("queued", store.count(), "inMemory", isInMemory, "report", report()));
   }
 
@@ -293,20 +296,34 @@ final class Engine implements Lifecycle.Listener {
   }
 
   /** The guard comes first: an opt-out that it holds is never lost. */
-  private void putState(Map<String, String> changes, Answer answer) {
+  private void putState(Signals page, Map<String, String> changes, Answer answer) {
     if ("disabled".equals(changes.get("tracking"))) abort();
-    putGuard(changes);
-    store.commit(Change.ofState(changes));
+    boolean isGuarded = putGuard(changes);
+    boolean isInMemory = store.commit(Change.ofState(changes));
     follow(changes);
-    answer.success(null);
+    share(page, changes);
+    // In one of the two places an opt-out holds; the end of one does not.
+    boolean isLost = isInMemory == isGuarded ? "enabled".equals(changes.get("tracking")) : isInMemory;
+    answer.success(Json.object("inMemory", isLost));
   }
 
-  private void putGuard(Map<String, String> changes) {
+  /** @return whether the guard holds those that are guarded */
+  private boolean putGuard(Map<String, String> changes) {
     try {
-      guard.put(changes);
+      return guard.put(changes);
     } catch (IOException failure) {
       diagnostics.storageFailed(StorageFailure.IO.code, failure);
+      return false;
     }
+  }
+
+  /** Other WebViews of the app follow an opt-out and the user as tabs of a browser do. */
+  private void share(Signals page, Map<String, String> changes) {
+    JSONObject state = new JSONObject();
+    for (Map.Entry<String, String> change : changes.entrySet()) {
+      Json.put(state, change.getKey(), change.getValue() == null ? JSONObject.NULL : change.getValue());
+    }
+    if (state.length() > 0) diagnostics.signalOthers(page, Json.object("t", "changed", "state", state));
   }
 
   /** What values mean for sending. */

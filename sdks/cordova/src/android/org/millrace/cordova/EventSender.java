@@ -126,9 +126,8 @@ final class EventSender {
       return rules.waitsFor(force);
     }
 
-    /** @return empty when the drain is to end */
+    /** @return empty when nothing is left to send */
     private List<Row> next() {
-      if (barred(settings) != null) return new ArrayList<>();
       return store.oldest(rules.setAside().keySet(), this::room);
     }
 
@@ -148,6 +147,8 @@ final class EventSender {
     /** @return an outcome that ends the drain, or null */
     private String send(List<Row> rows) throws InterruptedException {
       while (!rows.isEmpty()) {
+        String barred = worker.call(() -> barred(settings));
+        if (barred != null) return barred;
         List<Row> batch = rows;
         Http.Answer answer = post(batch);
         if (http.isAborted()) return failed("OPTED_OUT", "tracking was disabled during a request");

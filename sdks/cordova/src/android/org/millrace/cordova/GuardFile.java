@@ -73,9 +73,10 @@ final class GuardFile {
   /**
    * Takes the guarded ones of these changes; null removes. They hold for this process even when the file cannot be written.
    *
+   * @return false when none of them is guarded
    * @throws IOException not written, or not yet
    */
-  void put(Map<String, String> changes) throws IOException {
+  boolean put(Map<String, String> changes) throws IOException {
     boolean isUnread = isUnread();
     Map<String, String> next = new LinkedHashMap<>(isUnread ? waiting : values);
     boolean isGuarding = false;
@@ -88,13 +89,14 @@ final class GuardFile {
     if (isUnread) {
       waiting.putAll(next);
       if (isGuarding) throw new IOException("guard.json cannot be read");
-      return;
+      return false;
     }
-    if (!isGuarding || (next.equals(values) && isOnDisk && file.exists())) return;
+    if (!isGuarding || (next.equals(values) && isOnDisk && file.exists())) return isGuarding;
     values = next;
     isOnDisk = false;
     write(new JSONObject(next).toString());
     isOnDisk = true;
+    return true;
   }
 
   private Map<String, String> read() throws IOException {

@@ -130,12 +130,13 @@ final class SendRules {
     return true;
   }
 
-  /** Whether bodies for this address are to be compressed. */
+  /** Whether bodies for this address are to be compressed. A mark of more than 7 days is of a clock that was wrong. */
   boolean maySendGzip(String address) {
     try {
       String plain = store.value("plain");
       JSONObject mark = plain == null ? new JSONObject() : new JSONObject(plain);
-      return !address.equals(mark.optString("address")) || clock.now() >= mark.optLong("until");
+      long plainMs = mark.optLong("until") - clock.now();
+      return !address.equals(mark.optString("address")) || plainMs <= 0 || plainMs > PLAIN_MS;
     } catch (JSONException damaged) {
       return true;
     }

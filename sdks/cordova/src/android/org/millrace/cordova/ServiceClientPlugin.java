@@ -47,10 +47,11 @@ public final class ServiceClientPlugin extends CordovaPlugin {
   @Override
   public boolean execute(String action, JSONArray args, CallbackContext callback) {
     if (action.equals("listen")) {
+      onReset();
       stream = signal -> callback.sendPluginResult(kept(signal));
       engine.listen(stream);
     } else {
-      engine.act(action, args, new CallbackAnswer(callback));
+      engine.act(stream, action, args, new CallbackAnswer(callback));
     }
     return true;
   }

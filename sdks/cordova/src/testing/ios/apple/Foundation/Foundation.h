@@ -108,10 +108,12 @@ enum { NSOrderedAscending = -1, NSOrderedSame, NSOrderedDescending };
 @interface NSArray<__covariant ObjectType> : NSObject <NSFastEnumeration, NSCopying>
 @property(readonly) NSUInteger count;
 @property(readonly) ObjectType firstObject;
+@property(readonly) ObjectType lastObject;
 + (instancetype)arrayWithObjects:(const ObjectType[])objects count:(NSUInteger)count;
 - (ObjectType)objectAtIndexedSubscript:(NSUInteger)index;
 - (NSUInteger)indexOfObject:(ObjectType)object;
 - (NSArray<ObjectType> *)copy;
+- (id)mutableCopy;
 @end
 @interface NSMutableArray<ObjectType> : NSArray <ObjectType>
 + (instancetype)array;
