@@ -1,5 +1,11 @@
 import ivm from 'isolated-vm'
-import { FETCH_TIMEOUT_MS, MAX_FAILURE_CHARS, MAX_OUTPUT_BYTES, MAX_OUTPUTS_PER_EVENT } from '../limits.ts'
+import {
+  FETCH_TIMEOUT_MS,
+  MAX_FAILURE_CHARS,
+  MAX_OUTPUT_BYTES,
+  MAX_OUTPUT_LEVELS,
+  MAX_OUTPUTS_PER_EVENT,
+} from '../limits.ts'
 import { BASE_PLACE, failureText } from './failure-text.ts'
 import { linkedModules } from './linked-modules.ts'
 import { encodingGlobals } from './realm/encoding.ts'
@@ -13,6 +19,7 @@ import type { StrippedVersion } from './versions.ts'
 const BOUNDS = {
   maxOutputsPerEvent: MAX_OUTPUTS_PER_EVENT,
   maxOutputBytes: MAX_OUTPUT_BYTES,
+  maxOutputLevels: MAX_OUTPUT_LEVELS,
   maxFailureChars: MAX_FAILURE_CHARS,
 }
 const ENTRY_MODULE = `import * as user from '${BASE_PLACE}'; export default user`
