@@ -6,6 +6,7 @@ import {
   MAX_OUTPUT_LEVELS,
   MAX_OUTPUTS_PER_EVENT,
 } from '../limits.ts'
+import { engineText } from './engine-text.ts'
 import { BASE_PLACE, failureText } from './failure-text.ts'
 import { linkedModules } from './linked-modules.ts'
 import { encodingGlobals } from './realm/encoding.ts'
@@ -163,5 +164,5 @@ export class Realm {
 function looseText(thrown: unknown, { name, message, stack }: Partial<Error>): string {
   if (typeof thrown === 'string' && thrown !== '') return thrown.slice(0, MAX_FAILURE_CHARS)
   if (typeof stack !== 'string') return 'Error'
-  return failureText(String(name ?? 'Error'), String(message ?? ''), stack)
+  return failureText(String(name ?? 'Error'), String(message ?? ''), engineText(stack))
 }
