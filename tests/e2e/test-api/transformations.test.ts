@@ -190,7 +190,7 @@ describe('a credential that user code has read', () => {
     const { id } = await destination(`export function transformEvent(event) {
       const [long, short] = [getCredential('geo_api'), getCredential('short')]
       log('used', long)
-      return { ...event, long, text: 'x' + long, short, header: { 'X-Key': long } }
+      return { ...event, long, text: 'x' + long, short, header: { 'X-Key': long, Authorization: 'Basic ' + btoa('user:' + long) } }
     }`)
     env.sink.answer = ({ headers, body }) => ({
       headers: { 'content-type': 'application/json' },
@@ -207,6 +207,8 @@ describe('a credential that user code has read', () => {
     })
     expect(text).not.toContain(CANARY)
     expect(text).not.toContain(Buffer.from(CANARY).toString('base64'))
+    expect(env.sink.received[0]!.headers['authorization']).toBe(`Basic ${btoa(`user:${CANARY}`)}`)
+    expect(text).not.toContain(btoa(`user:${CANARY}`).slice(12))
     expect(json.extras.logs).toHaveLength(1)
   })
 
