@@ -99,6 +99,7 @@ export class DestinationTest {
       credentials: options.credentials(),
       captureLogs: asked.include.has('logs'),
       wallMs,
+      signal: limit.signal,
     })
     return limit.within(work)
   }

@@ -5,6 +5,7 @@ import { EgressRules, HostNames, OutboundClient } from '@millrace/delivery'
 import { type DestinationModule, DestinationRegistry } from '@millrace/destinations'
 import type { JsonObject } from '@millrace/protocol'
 import { ManualClock } from '@millrace/std'
+import type { Run } from '@millrace/transformations'
 import { type FastifyInstance, fastify } from 'fastify'
 import { afterEach, describe, expect, test } from 'vitest'
 import type { TestApiOptions, TestedDestination } from '../test-api-options.ts'
@@ -333,13 +334,13 @@ describe('the limit of a whole request', () => {
     const transformations = [
       { transformationId: 'a', versionId: 'b', language: 'javascript', code: '', libraries: [] },
     ] as const
-    const started = Promise.withResolvers<number | undefined>()
+    const started = Promise.withResolvers<Pick<Run, 'wallMs' | 'signal'>>()
     const api = await open({
       destinations: [{ transformations }],
       options: {
         userCode: {
-          run: ({ wallMs }) => {
-            started.resolve(wallMs)
+          run: (run) => {
+            started.resolve(run)
             return new Promise(() => {})
           },
         },
@@ -349,8 +350,10 @@ describe('the limit of a whole request', () => {
       stage: { user_transform: true, dest_transform: true, send_to_destination: true },
       message: MESSAGE,
     })
-    expect(await started.promise).toBe(60_000)
+    const { wallMs, signal } = await started.promise
+    expect([wallMs, signal!.aborted]).toEqual([60_000, false])
     await api.clock.advance(60_000)
+    expect(signal!.aborted).toBe(true)
     expect((await tested).json.data).toEqual([
       {
         user_transformed_payload: { error: 'Timed out' },

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { requestId } from '@millrace/std'
+import { requestId, untilGone } from '@millrace/std'
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { Places } from '../places.ts'
 import { RunNotes } from '../runs/run-notes.ts'
@@ -56,10 +56,10 @@ function verificationRoutes(options: TestApiOptions, runs: TestRuns): FastifyPlu
       request.body = bodies.parse(decoded)
     })
     app.post('/testDestination/:id', { config: { describe: IN_WORDS.testDestination } }, (request, reply) =>
-      runs.testDestination(request, untilGone(reply)),
+      runs.testDestination(request, untilGone(reply.raw)),
     )
     app.post('/testSource/:id', { config: { describe: IN_WORDS.testSource } }, (request, reply) =>
-      runs.testSource(request, untilGone(reply)),
+      runs.testSource(request, untilGone(reply.raw)),
     )
   }
 }
@@ -115,13 +115,6 @@ async function admit(options: TestApiOptions, request: FastifyRequest, reply: Fa
   const rate = options.takeRequest(tester.tokenId)
   reply.headers(rate.headers ?? {})
   if (!rate.isAllowed) throw new TestRefused(429, REFUSAL_TEXTS.rateLimited)
-}
-
-/** Aborted when the caller goes away before it is answered. */
-function untilGone(reply: FastifyReply): AbortSignal {
-  const gone = new AbortController()
-  reply.raw.once('close', () => gone.abort())
-  return gone.signal
 }
 
 /** Whatever has a status and a text is a refusal, so that other packages need not know ours. */
