@@ -92,6 +92,12 @@ class Api {
     const answer = await this.#app.inject({ method: 'POST', url: `/v0/${path}`, payload: body })
     return { status: answer.statusCode, json: answer.json() }
   }
+
+  /** Over a socket. */
+  async send(path: string, body: object = SEND): Promise<number> {
+    const url = await this.#app.listen({ host: '127.0.0.1', port: 0 })
+    return (await fetch(`${url}/v0/${path}`, { method: 'POST', body: JSON.stringify(body) })).status
+  }
 }
 
 function destinationOf(id: string, change: Partial<TestedDestination>): TestedDestination {
@@ -362,6 +368,17 @@ describe('the limit of a whole request', () => {
       },
     ])
   })
+})
+
+test('a fault of the server answers 503 and is logged with its route', async () => {
+  const logged: unknown[] = []
+  const fault = new Error('broken')
+  const configuration = () => {
+    throw fault
+  }
+  const api = await open({ options: { configuration, logger: { error: (fields) => void logged.push(fields) } } })
+  expect(await api.send('testDestination/d0')).toBe(503)
+  expect(logged).toEqual([{ method: 'POST', route: '/v0/testDestination/:id', err: fault }])
 })
 
 describe('runs at a time', () => {

@@ -124,7 +124,8 @@ function answerError(options: TestApiOptions, error: unknown, request: FastifyRe
     reply.code(status).headers(headers).send({ message })
     return
   }
-  if (!request.raw.destroyed) {
+  // A caller who goes away in the middle of the body is no fault.
+  if (!request.socket.destroyed) {
     options.logger.error({ method: request.method, route: request.routeOptions.url, err: error }, 'a request failed')
   }
   reply.code(503).send({ message: REFUSAL_TEXTS.unavailable })

@@ -444,6 +444,19 @@ test('lines of live runs are shown newest first, the last 1,000 of them', async 
   expect((await plane.send('GET', `/v2/transformations/${NO_ID}/logs`)).status).toBe(404)
 })
 
+test('a fault of the server during a test run answers 503 and is logged', async () => {
+  const run = () => Promise.reject(new Error('broken'))
+  await using plane = await TestPlane.open({ code: { ...moduleRuntime, run } })
+  const url = await plane.app.listen({ host: '127.0.0.1', port: 0 })
+  const { status } = await fetch(`${url}/v2/transformations/test`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${OWNER_TOKEN}` },
+    body: JSON.stringify({ code: PASS, events: [{}] }),
+  })
+  const line = 'a request failed {"method":"POST","route":"/v2/transformations/test","err":{}}'
+  expect([status, plane.logged]).toEqual([503, [line]])
+})
+
 describe('the code of a test run is told to end', () => {
   const body = { code: PASS, events: [{}] }
   /** A plane whose test runs go on until they are told to end. */
