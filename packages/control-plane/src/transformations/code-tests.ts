@@ -64,7 +64,7 @@ export class CodeTests {
       }
       const of = transformationId === undefined ? undefined : this.#options.transformations.get(transformationId)
       const hasCode = ownMember(written, 'code') !== undefined
-      if (hasCode && of !== undefined) throw badRequest('code and transformationId exclude each other')
+      if (hasCode && of !== undefined) throw badRequest('Send code or transformationId, not both')
       if (!hasCode && of === undefined) {
         throw badRequest('Invalid Request. Missing parameters in transformation code block')
       }

@@ -2,6 +2,7 @@ import ivm from 'isolated-vm'
 import {
   FETCH_TIMEOUT_MS,
   MAX_FAILURE_CHARS,
+  MAX_LOG_LINE_BYTES,
   MAX_OUTPUT_BYTES,
   MAX_OUTPUT_LEVELS,
   MAX_OUTPUTS_PER_EVENT,
@@ -24,7 +25,9 @@ const BOUNDS = {
   maxFailureChars: MAX_FAILURE_CHARS,
 }
 const ENTRY_MODULE = `import * as user from '${BASE_PLACE}'; export default user`
-const GLOBALS = `const answering = (${globals})($0, ${FETCH_TIMEOUT_MS})
+/** A character has a byte at least. */
+const GLOBAL_BOUNDS = { maxTimeoutMs: FETCH_TIMEOUT_MS, maxLogLineChars: MAX_LOG_LINE_BYTES }
+const GLOBALS = `const answering = (${globals})($0, ${JSON.stringify(GLOBAL_BOUNDS)})
 ;(${urlGlobals})($0)
 ;(${encodingGlobals})($0)
 ;(${structuredCloneGlobal})()
