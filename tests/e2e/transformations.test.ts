@@ -335,6 +335,15 @@ describe('a test run', () => {
     ])
   })
 
+  test('says that an event is nested too deeply', async () => {
+    const code = `export function transformEvent(event) { for (let n = 0; n < 20_000; n++) event = { event }; return event }`
+    const { status, json } = await run({ code, events: [{}] })
+    expect([status, json.transformedEvents]).toEqual([
+      200,
+      [{ input: 0, error: 'returned event is nested too deeply' }],
+    ])
+  })
+
   test('has metadata of the messageId and the workspace alone', async () => {
     const code = 'export const transformEvent = (event, metadata) => metadata(event)'
     const { event } = (await run({ code, events: [TRACK] })).json.transformedEvents[0]

@@ -1,4 +1,5 @@
 export type { AnswerClass, BatchOutcome, Judgement } from './answer-class.ts'
+export { byteForms } from './byte-forms.ts'
 export { type ConsentAnswer, type ConsentRequirement, consentAnswer } from './consent.ts'
 export { setDeliveryTimes } from './delivery-times.ts'
 export { type StoredBatch, storedEvents } from './enrich.ts'

@@ -24,3 +24,4 @@ export {
   ThreadEndedError,
   Transferred,
 } from './thread-calls.ts'
+export { untilGone } from './until-gone.ts'

@@ -1,6 +1,6 @@
 import type { DestinationModule, Override, RequestObject } from '@millrace/destinations'
 import { type MadeRequests, Stages, sendOnce } from '@millrace/pipeline'
-import { isNestedDeeper, type JsonObject, type StoredEvent } from '@millrace/protocol'
+import type { JsonObject, StoredEvent } from '@millrace/protocol'
 import type { RunResult, StepResult } from '@millrace/transformations'
 import { sendRemote } from './runs/remote-sending.ts'
 import type { TestRun } from './runs/test-run.ts'
@@ -10,8 +10,6 @@ import { STAGE_TEXTS } from './texts.ts'
 
 /** Of all answers that one destination's result holds; what is beyond is cut. */
 const MAX_ANSWER_CHARACTERS = 16 * 1024 * 1024
-/** What user code returns may be nested deeper than can be written as JSON again. */
-const MAX_DEPTH = 1_000
 
 /** What the stages reported that were asked for, with every secret still in it. @see contracts/test-api.md §6 */
 export interface StageReport {
@@ -101,6 +99,7 @@ export class DestinationTest {
       credentials: options.credentials(),
       captureLogs: asked.include.has('logs'),
       wallMs,
+      signal: limit.signal,
     })
     return limit.within(work)
   }
@@ -113,7 +112,6 @@ export class DestinationTest {
     this.userSteps = result.steps ?? []
     if ('error' in result) return result.error
     if ('dropped' in result) return STAGE_TEXTS.dropped
-    if (result.events.some((event) => isNestedDeeper(event, MAX_DEPTH))) return STAGE_TEXTS.nestedTooDeeply
     this.userEvents = result.events
     return result.events
   }

@@ -8,7 +8,6 @@ export const STAGE_TEXTS = {
   noTransformation: 'Transformation VersionID not found',
   dropped: 'event was dropped by the user transformation',
   timedOut: 'Timed out',
-  nestedTooDeeply: 'returned event is nested too deeply',
   abortedByUserTransformation: 'error encountered in user_transformation stage. Aborting.',
   abortedByDestTransformation: 'error encountered in dest_transformation stage. Aborting.',
 } as const

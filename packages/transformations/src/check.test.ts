@@ -118,6 +118,30 @@ describe('imports', () => {
     },
   )
 
+  test.each(['größeÜber', '価格'])('%s is found by its letters, and names its places', async (name) => {
+    const code = `import { fail } from "${name}"\nexport const transformEvent = () => fail()`
+    const broken = library(
+      name,
+      'export const fail = () => { throw new Error("no") }\nexport const m = () => { fail() }',
+    )
+    const again = library('again', `export * from "${name}"`)
+    expect(await check(code, [broken])).toEqual({ ok: true, entry: 'transformEvent', imports: [name] })
+    expect(await check(code, [])).toEqual({ ok: false, error: `import from ${name} failed. Module not found.` })
+    for (const more of ['', 'import "again"\n']) {
+      const step = version(`${more}${code}`, { libraries: [broken, again] })
+      expect(essences(await transformations.run(runOf([step])))[0]).toContain(`\n    at fail (library ${name}:1:35)\n`)
+      const top = version(`${more}${code}`, { libraries: [library(name, 'export const fail = 1\nnull.x'), again] })
+      expect(essences(await transformations.run(runOf([top])))[0]).toMatch(new RegExp(`\n    at library ${name}:2:6$`))
+    }
+    const self = { kind: 'library', importName: name } as const
+    expect(await check('export let a = ;', [], self)).toMatchObject({ ok: false, line: 1, column: 16 })
+    expect(await check('export let a = ;', [], self)).not.toMatchObject({ error: expect.stringContaining(name) })
+    expect(await check('import "again"', [again], self)).toEqual({
+      ok: false,
+      error: `libraries import each other in a cycle: ${name} → again → ${name}`,
+    })
+  })
+
   test('that a library lacks are named as well', async () => {
     const result = await check(`import "priceRules"\n${event}`, [rules])
     expect(result).toEqual({ ok: false, error: 'import from math failed. Module not found.' })

@@ -279,6 +279,13 @@ describe('log', () => {
     expect(new Set(lines.map((line) => Buffer.byteLength(line)))).toEqual(new Set([4095]))
   })
 
+  test('are cut before they leave the sandbox: long ones fail no run', async () => {
+    const code = 'for (let n = 0; n < 50; n++) log("x".repeat(10_000_000)); return { ok: true }'
+    const run = { captureLogs: true, mode: 'test' } as const
+    const result = await runCode(transformations, `export function transformEvent(event) { ${code} }`, run)
+    expect([essences(result), result.logs.length]).toEqual([[[{ ok: true }]], 50])
+  })
+
   test.each([
     'const a = {}; a.a = a; log("a", a)',
     'log("a", { n: 1n })',

@@ -31,6 +31,8 @@ export const FETCH_TIMEOUT_MS = 10_000
 export const MAX_FETCH_ANSWER_BYTES = 1024 * 1024
 export const MAX_OUTPUTS_PER_EVENT = 1_000
 export const MAX_OUTPUT_BYTES = 256 * 1024
+/** Of objects and lists in each other; what is nested far deeper cannot be copied, compared or masked. */
+export const MAX_OUTPUT_LEVELS = 1_000
 export const MAX_LOG_LINES = 100
 export const MAX_LOG_LINE_BYTES = 4 * 1024
 /** Of one run's results as text. A batch of 100 with outputs of the largest size stays below. */

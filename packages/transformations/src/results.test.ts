@@ -46,6 +46,9 @@ describe('what transformEvent returns', () => {
     ["{ text: 'x'.repeat(256 * 1024) }", 'returned event is too large'],
     ["{ text: 'é'.repeat(128 * 1024) }", 'returned event is too large'],
     ["{ text: '☃'.repeat(87 * 1024) }", 'returned event is too large'],
+    [nested(1_001), 'returned event is nested too deeply'],
+    [`[{}, ${nested(20_000)}]`, 'returned event is nested too deeply'],
+    ["{ text: '[{'.repeat(2_000) }", [{ text: '[{'.repeat(2_000) }]],
   ])('%s', async (expression, expected) => {
     const result = await runCode(transformations, `export const transformEvent = (event) => (${expression})`)
     expect(essences(result)).toEqual([expected])
@@ -58,6 +61,8 @@ describe('what transformEvent returns', () => {
     expect(essences(await runCode(transformations, large))[0]).toHaveLength(1)
     const wide = "export const transformEvent = () => ({ t: '☃'.repeat(87_000) })"
     expect(essences(await runCode(transformations, wide))[0]).toHaveLength(1)
+    const deep = `export const transformEvent = () => (${nested(1_000)})`
+    expect(essences(await runCode(transformations, deep))[0]).toHaveLength(1)
   })
 
   test('an event that throws fails alone, with its version named', async () => {
@@ -112,6 +117,14 @@ describe('what transformBatch returns', () => {
     ["(() => { throw 'whole' })()", whole('whole')],
     ["Promise.reject('whole')", whole('whole')],
     ['new Array(3001).fill({})', whole('too many events returned')],
+    // The list is the code's own.
+    ['events.splice(0)', batch.map(({ event }) => [event])],
+    ['events.splice(0) && events', whole('dropped')],
+    ["(events.length = 0, Promise.reject('whole'))", whole('whole')],
+    [
+      'events.push({ a: 1 }) && events',
+      [...batch.slice(0, 2).map(({ event }) => [event]), [batch[2]!.event, { a: 1 }]],
+    ],
     // Without a match an output follows the one before, at first the batch's first.
     ["[{ a: 1 }, { messageId: 'm-2' }, { b: 1 }]", [[{ a: 1 }], 'dropped', [{ messageId: 'm-2' }, { b: 1 }]]],
     // Order of outputs within an input; the last with its messageId takes what is left over.
@@ -238,3 +251,8 @@ test('an object that two outputs share is copied', async () => {
   const result = await runCode(transformations, code, { events: events({}, {}) })
   expect(essences(result)).toEqual([[{ shared: { n: 1 } }], [{ shared: { n: 2 } }]])
 })
+
+/** An expression: an event of so many levels, itself included. */
+function nested(levels: number): string {
+  return `Array.from({ length: ${levels} }).reduce((inner) => ({ inner }), undefined)`
+}

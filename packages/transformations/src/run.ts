@@ -16,8 +16,10 @@ export interface Run {
   readonly captureLogs: boolean
   /** Nothing may leave the server: requests of the code are refused. */
   readonly isOffline?: true
-  /** Less than the operator's limit for one batch, where the caller has less time. */
+  /** Less than the operator's limit for one batch, where the caller has less time. The wait for a turn is part of it. */
   readonly wallMs?: number
+  /** For `test`: nobody waits for the result any more. The run gives up its place in the queue, and its requests. */
+  readonly signal?: AbortSignal
   /** The time limits are by the clock: waits for a processor count. Otherwise they extend the computing limit. */
   readonly countsWaits?: true
 }

@@ -167,7 +167,8 @@ async function bodyOf(request: FastifyRequest): Promise<JsonObject> {
 function answerError(controlPlane: ControlPlane, error: unknown, request: FastifyRequest, reply: FastifyReply): void {
   if (!(error instanceof ApiError)) {
     const fields = { method: request.method, route: request.routeOptions.url, err: error }
-    if (!request.raw.destroyed) controlPlane.options.logger.error(fields, 'a request failed')
+    // A caller who goes away in the middle of the body is no fault.
+    if (!request.socket.destroyed) controlPlane.options.logger.error(fields, 'a request failed')
   }
   const { status, code, message, details, headers } = error instanceof ApiError ? error : unavailable()
   // Without an actor the credentials were invalid, or were not checked.

@@ -43,6 +43,8 @@ export interface CodeRun {
   readonly credentials: ReadonlyMap<string, string>
   readonly captureLogs: boolean
   readonly wallMs: number
+  /** Nobody waits for the result any more. */
+  readonly signal: AbortSignal
 }
 
 export interface CodeRunResult {

@@ -19,7 +19,7 @@ import { MAX_TEST_EVENTS } from './stored-tests.ts'
 import type { StoredTest } from './transformation.ts'
 import type { Transformations } from './transformations.ts'
 
-/** Maximum events of one request. */
+/** Of one request, waits included. */
 const MAX_MS = 60_000
 /** Maximum of requests that run tests at a time; they share one child process. */
 const MAX_AT_ONCE = 16
@@ -52,18 +52,19 @@ export class CodeTests {
 
   /**
    * @param written `{language, code, events, metadata}` and the like.
+   * @param gone aborted when the caller goes away.
    * @returns `{"transformedEvents": […], "logs": […]}`
    * @throws ApiError 400 as on save, 404; 503 if too many tests run.
    */
-  run(written: JsonObject): Promise<JsonObject> {
-    return this.#inBounds(async (deadline) => {
+  run(written: JsonObject, gone: AbortSignal): Promise<JsonObject> {
+    return this.#inBounds(gone, async (limit) => {
       const transformationId = ownMember(written, 'transformationId')
       if (transformationId !== undefined && typeof transformationId !== 'string') {
         throw badRequest('transformationId must be a text')
       }
       const of = transformationId === undefined ? undefined : this.#options.transformations.get(transformationId)
       const hasCode = ownMember(written, 'code') !== undefined
-      if (hasCode && of !== undefined) throw badRequest('code and transformationId exclude each other')
+      if (hasCode && of !== undefined) throw badRequest('Send code or transformationId, not both')
       if (!hasCode && of === undefined) {
         throw badRequest('Invalid Request. Missing parameters in transformation code block')
       }
@@ -71,7 +72,7 @@ export class CodeTests {
       const metadata = this.#metadata(readMetadata(written))
       refuseOtherMembers(written, ['transformationId', 'events', 'metadata'])
       const code = await codeToTest(written, of, this.#sources())
-      const tested = await this.#runOne(code, { events, metadata }, deadline)
+      const tested = await this.#runOne(code, { events, metadata }, limit)
       return { transformedEvents: tested.results.flatMap(eventsJson), logs: [...tested.logs] }
     })
   }
@@ -82,18 +83,14 @@ export class CodeTests {
    * @param written `versionId`, or `code` and `language`; by default the newest version.
    * @returns `{"pass": …, "results": […]}`
    */
-  runStored(id: string, written: JsonObject): Promise<JsonObject> {
-    return this.#inBounds(async (deadline) => {
+  runStored(id: string, written: JsonObject, gone: AbortSignal): Promise<JsonObject> {
+    return this.#inBounds(gone, async (limit) => {
       const of = this.#options.transformations.get(id)
       refuseOtherMembers(written, [])
       const code = await codeToTest(written, of, this.#sources())
       const results: JsonObject[] = []
       for (const test of of.tests) {
-        const { results: events } = await this.#runOne(
-          code,
-          { events: test.input, metadata: this.#metadata() },
-          deadline,
-        )
+        const { results: events } = await this.#runOne(code, { events: test.input, metadata: this.#metadata() }, limit)
         results.push(resultJson(test, events))
       }
       return { pass: results.every(({ status }) => status === 'pass'), results }
@@ -110,12 +107,16 @@ export class CodeTests {
     return { snapshot: workspace.state.snapshot, store, history: transformations.history, checks }
   }
 
-  async #inBounds<T>(work: (deadline: number) => Promise<T>): Promise<T> {
+  async #inBounds<T>(gone: AbortSignal, work: (limit: Limit) => Promise<T>): Promise<T> {
     if (this.#running >= MAX_AT_ONCE) throw unavailable()
+    const { clock } = this.#options.workspace
+    const late = new AbortController()
+    const timer = clock.setTimer(() => late.abort(), MAX_MS)
     this.#running++
     try {
-      return await work(this.#options.workspace.clock.monotonic() + MAX_MS)
+      return await work({ deadline: clock.monotonic() + MAX_MS, signal: AbortSignal.any([gone, late.signal]) })
     } finally {
+      timer.cancel()
       this.#running--
     }
   }
@@ -123,18 +124,18 @@ export class CodeTests {
   /**
    * Runs all events at once; after a sandbox fault one by one, so that only the faulty event fails, as in live traffic.
    */
-  async #runOne({ code, entry }: CodeToTest, { events, metadata }: Input, deadline: number): Promise<Tested> {
-    const together = await this.#attempt(code, { events, metadata }, deadline)
+  async #runOne({ code, entry }: CodeToTest, { events, metadata }: Input, limit: Limit): Promise<Tested> {
+    const together = await this.#attempt(code, { events, metadata }, limit)
     if (!together.isTroubled || entry !== 'transformEvent' || events.length === 1) return together
     const apart: Tested[] = []
-    for (const event of events) apart.push(await this.#attempt(code, { events: [event], metadata }, deadline))
+    for (const event of events) apart.push(await this.#attempt(code, { events: [event], metadata }, limit))
     return { results: apart.flatMap(({ results }) => results), logs: apart.flatMap(({ logs }) => logs) }
   }
 
   async #attempt(
     code: CodeRun['steps'][number],
     { events, metadata }: Input,
-    deadline: number,
+    { deadline, signal }: Limit,
   ): Promise<Tested & { readonly isTroubled: boolean }> {
     const { runtime, workspace, credentials, maskingOf } = this.#options
     const wallMs = Math.floor(deadline - workspace.clock.monotonic())
@@ -147,10 +148,17 @@ export class CodeTests {
       credentials: credentials.values(),
       captureLogs: true,
       wallMs,
+      signal,
     })
     const masking = maskingOf(usedCredentials)
     return { results: results.map((each) => masked(each, masking)), logs, isTroubled: trouble !== undefined }
   }
+}
+
+/** When the whole request ends: on the monotonic clock, and as a signal that also says that the caller has gone. */
+interface Limit {
+  readonly deadline: number
+  readonly signal: AbortSignal
 }
 
 interface Input {

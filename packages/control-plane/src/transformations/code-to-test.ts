@@ -60,7 +60,7 @@ async function namedCode(
   const versionId = ownMember(written, 'versionId')
   if (code !== undefined && code !== null && code !== '') {
     if (typeof code !== 'string') throw badRequest('code must be a text')
-    if (versionId !== undefined) throw badRequest('code and versionId exclude each other')
+    if (versionId !== undefined) throw badRequest('Send code or versionId, not both')
     const language = readLanguage(written)
     refuseLongCode(code)
     return { language, code, version: undefined }

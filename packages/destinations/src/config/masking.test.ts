@@ -32,6 +32,19 @@ describe.each(Object.entries(forms))('a secret %s', (_, form) => {
   })
 })
 
+test.each(['', 'u:', 'user:', 'another one:'])(
+  'a secret is masked in the base64 of a text that has %j before it',
+  (before) => {
+    for (const encode of [(text: string) => Buffer.from(text).toString('base64'), btoa]) {
+      const own = encode(long)
+      const shown = new Masking([long]).text(`Basic ${encode(`${before}${long}, and more`)}`)
+      expect(shown).toContain(MASK)
+      // Not even a part of it that would be of use.
+      for (let at = 0; at + 8 <= own.length; at++) expect(shown).not.toContain(own.slice(at, at + 8))
+    }
+  },
+)
+
 test('a secret under 8 characters is not masked inside longer text, but in forms of 16 characters', () => {
   const masking = new Masking(['s3crets'])
   expect(masking.text('s3crets')).toBe(MASK)

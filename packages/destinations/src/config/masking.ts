@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonValue, setMember } from '@millrace/protocol'
+import { byteForms, isJsonObject, type JsonValue, setMember } from '@millrace/protocol'
 import { MASK } from './secrets.ts'
 import { mapUrlSecrets } from './url-secrets.ts'
 
@@ -9,7 +9,7 @@ const MIN_FORM_INSIDE_TEXT = 16
 
 /**
  * Takes secrets out of what is shown, by value and wherever they stand: also inside longer text, and in their base64, hex
- * and percent-encoded forms.
+ * and percent-encoded forms. In base64 they may have been encoded together with other text.
  *
  * @see contracts/destinations.md §3
  */
@@ -22,7 +22,7 @@ export class Masking {
     this.#whole = new Set(known.flatMap(formsOf))
     const inside = known.flatMap((secret) => {
       const minLength = secret.length < MIN_LENGTH_INSIDE_TEXT ? MIN_FORM_INSIDE_TEXT : MIN_LENGTH_INSIDE_TEXT
-      return formsOf(secret).filter((form) => form.length >= minLength)
+      return [...formsOf(secret), ...byteForms(secret)].filter((form) => form.length >= minLength)
     })
     const long = [...new Set(inside)]
     // Longer ones first: a secret may be part of another.

@@ -5,6 +5,7 @@ import { EgressRules, HostNames, OutboundClient } from '@millrace/delivery'
 import { type DestinationModule, DestinationRegistry } from '@millrace/destinations'
 import type { JsonObject } from '@millrace/protocol'
 import { ManualClock } from '@millrace/std'
+import type { Run } from '@millrace/transformations'
 import { type FastifyInstance, fastify } from 'fastify'
 import { afterEach, describe, expect, test } from 'vitest'
 import type { TestApiOptions, TestedDestination } from '../test-api-options.ts'
@@ -90,6 +91,12 @@ class Api {
   async post(path: string, body: object = SEND) {
     const answer = await this.#app.inject({ method: 'POST', url: `/v0/${path}`, payload: body })
     return { status: answer.statusCode, json: answer.json() }
+  }
+
+  /** Over a socket. */
+  async send(path: string, body: object = SEND): Promise<number> {
+    const url = await this.#app.listen({ host: '127.0.0.1', port: 0 })
+    return (await fetch(`${url}/v0/${path}`, { method: 'POST', body: JSON.stringify(body) })).status
   }
 }
 
@@ -333,13 +340,13 @@ describe('the limit of a whole request', () => {
     const transformations = [
       { transformationId: 'a', versionId: 'b', language: 'javascript', code: '', libraries: [] },
     ] as const
-    const started = Promise.withResolvers<number | undefined>()
+    const started = Promise.withResolvers<Pick<Run, 'wallMs' | 'signal'>>()
     const api = await open({
       destinations: [{ transformations }],
       options: {
         userCode: {
-          run: ({ wallMs }) => {
-            started.resolve(wallMs)
+          run: (run) => {
+            started.resolve(run)
             return new Promise(() => {})
           },
         },
@@ -349,8 +356,10 @@ describe('the limit of a whole request', () => {
       stage: { user_transform: true, dest_transform: true, send_to_destination: true },
       message: MESSAGE,
     })
-    expect(await started.promise).toBe(60_000)
+    const { wallMs, signal } = await started.promise
+    expect([wallMs, signal!.aborted]).toEqual([60_000, false])
     await api.clock.advance(60_000)
+    expect(signal!.aborted).toBe(true)
     expect((await tested).json.data).toEqual([
       {
         user_transformed_payload: { error: 'Timed out' },
@@ -359,6 +368,17 @@ describe('the limit of a whole request', () => {
       },
     ])
   })
+})
+
+test('a fault of the server answers 503 and is logged with its route', async () => {
+  const logged: unknown[] = []
+  const fault = new Error('broken')
+  const configuration = () => {
+    throw fault
+  }
+  const api = await open({ options: { configuration, logger: { error: (fields) => void logged.push(fields) } } })
+  expect(await api.send('testDestination/d0')).toBe(503)
+  expect(logged).toEqual([{ method: 'POST', route: '/v0/testDestination/:id', err: fault }])
 })
 
 describe('runs at a time', () => {

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { requestId } from '@millrace/std'
+import { requestId, untilGone } from '@millrace/std'
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { Places } from '../places.ts'
 import { RunNotes } from '../runs/run-notes.ts'
@@ -56,10 +56,10 @@ function verificationRoutes(options: TestApiOptions, runs: TestRuns): FastifyPlu
       request.body = bodies.parse(decoded)
     })
     app.post('/testDestination/:id', { config: { describe: IN_WORDS.testDestination } }, (request, reply) =>
-      runs.testDestination(request, untilGone(reply)),
+      runs.testDestination(request, untilGone(reply.raw)),
     )
     app.post('/testSource/:id', { config: { describe: IN_WORDS.testSource } }, (request, reply) =>
-      runs.testSource(request, untilGone(reply)),
+      runs.testSource(request, untilGone(reply.raw)),
     )
   }
 }
@@ -117,13 +117,6 @@ async function admit(options: TestApiOptions, request: FastifyRequest, reply: Fa
   if (!rate.isAllowed) throw new TestRefused(429, REFUSAL_TEXTS.rateLimited)
 }
 
-/** Aborted when the caller goes away before it is answered. */
-function untilGone(reply: FastifyReply): AbortSignal {
-  const gone = new AbortController()
-  reply.raw.once('close', () => gone.abort())
-  return gone.signal
-}
-
 /** Whatever has a status and a text is a refusal, so that other packages need not know ours. */
 function answerError(options: TestApiOptions, error: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const { status, message, headers = {} } = error as Partial<TestRefused>
@@ -131,7 +124,8 @@ function answerError(options: TestApiOptions, error: unknown, request: FastifyRe
     reply.code(status).headers(headers).send({ message })
     return
   }
-  if (!request.raw.destroyed) {
+  // A caller who goes away in the middle of the body is no fault.
+  if (!request.socket.destroyed) {
     options.logger.error({ method: request.method, route: request.routeOptions.url, err: error }, 'a request failed')
   }
   reply.code(503).send({ message: REFUSAL_TEXTS.unavailable })

@@ -1,6 +1,7 @@
 import ivm from 'isolated-vm'
 import type { CheckedCode, CheckResult, EntryPoint, LibraryCode } from '../code.ts'
 import { MAX_FAILURE_CHARS } from '../limits.ts'
+import { engineText } from './engine-text.ts'
 import { BASE_PLACE, LIBRARY_PLACE } from './failure-text.ts'
 import { type LinkedModules, linkedModules } from './linked-modules.ts'
 import { RefusedCodeError, strippedCode, TOO_DEEP } from './stripped-code.ts'
@@ -22,7 +23,7 @@ export async function check(
     const modules = linkedModules(isolate, { code, libraries }, place)
     const context = isolate.createContextSync()
     modules.base.instantiateSync(context, (specifier) => modules.libraries.get(specifier)!)
-    const imports = [...new Set(modules.base.dependencySpecifiers)]
+    const imports = [...new Set(modules.base.dependencySpecifiers.map(engineText))]
     if (checked.kind === 'library') return { ok: true, imports }
 
     const found = ENTRIES.filter((name) => exportsName(isolate, context, modules, name))
@@ -101,7 +102,7 @@ function isStackOverflow({ name, message }: Error): boolean {
 }
 
 /** The engine puts the place behind its text: `Unexpected token ';' [base transformation:3:7]`. */
-const PLACED = /^([\s\S]*) \[(?:base transformation|library \w+):(\d+):(\d+)\]$/
+const PLACED = /^([\s\S]*) \[(?:base transformation|library [\p{L}\p{N}]+):(\d+):(\d+)\]$/u
 
 export function refusal(error: Error): Extract<CheckResult, { ok: false }> {
   if (error instanceof RefusedCodeError) {

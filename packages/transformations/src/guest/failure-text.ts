@@ -23,7 +23,7 @@ export function failureText(name: string, message: string, stack: string): strin
 const NO_BUFFER = 'Array buffer allocation failed'
 
 /** `at [function] (place:line:column)` or, without a function, `at place:line:column`. */
-const FRAME = /^ {4}at (?:(async )?(.+) \()?(?:async )?((?:base transformation|library [A-Za-z0-9]+):\d+:\d+)\)?$/
+const FRAME = /^ {4}at (?:(async )?(.+) \()?(?:async )?((?:base transformation|library [\p{L}\p{N}]+):\d+:\d+)\)?$/u
 
 function userLine(line: string): string | undefined {
   const match = FRAME.exec(line)

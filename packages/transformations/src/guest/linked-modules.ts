@@ -1,11 +1,12 @@
 import type ivm from 'isolated-vm'
+import { engineText } from './engine-text.ts'
 import { BASE_PLACE, LIBRARY_PLACE } from './failure-text.ts'
 import { RefusedCodeError } from './stripped-code.ts'
 import type { StrippedVersion } from './versions.ts'
 
 export interface LinkedModules {
   readonly base: ivm.Module
-  /** All that are reached from it, by import name. */
+  /** All that are reached from it, by import name as the engine gives it. */
   readonly libraries: ReadonlyMap<string, ivm.Module>
 }
 
@@ -25,12 +26,13 @@ export function linkedModules(
   const libraries = new Map<string, ivm.Module>()
   const follow = (module: ivm.Module, path: readonly string[]) => {
     for (const specifier of new Set(module.dependencySpecifiers)) {
-      if (path.includes(specifier)) throw cycle([...path.slice(path.indexOf(specifier)), specifier])
+      const name = engineText(specifier)
+      if (path.includes(name)) throw cycle([...path.slice(path.indexOf(name)), name])
       if (libraries.has(specifier)) continue
-      const code = version.libraries.get(specifier)
-      if (code === undefined) throw new RefusedCodeError(`import from ${specifier} failed. Module not found.`)
-      const library = isolate.compileModuleSync(code, { filename: `${LIBRARY_PLACE}${specifier}` })
-      follow(library, [...path, specifier])
+      const code = version.libraries.get(name)
+      if (code === undefined) throw new RefusedCodeError(`import from ${name} failed. Module not found.`)
+      const library = isolate.compileModuleSync(code, { filename: `${LIBRARY_PLACE}${name}` })
+      follow(library, [...path, name])
       libraries.set(specifier, library)
     }
   }

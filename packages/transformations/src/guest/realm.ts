@@ -1,5 +1,13 @@
 import ivm from 'isolated-vm'
-import { FETCH_TIMEOUT_MS, MAX_FAILURE_CHARS, MAX_OUTPUT_BYTES, MAX_OUTPUTS_PER_EVENT } from '../limits.ts'
+import {
+  FETCH_TIMEOUT_MS,
+  MAX_FAILURE_CHARS,
+  MAX_LOG_LINE_BYTES,
+  MAX_OUTPUT_BYTES,
+  MAX_OUTPUT_LEVELS,
+  MAX_OUTPUTS_PER_EVENT,
+} from '../limits.ts'
+import { engineText } from './engine-text.ts'
 import { BASE_PLACE, failureText } from './failure-text.ts'
 import { linkedModules } from './linked-modules.ts'
 import { encodingGlobals } from './realm/encoding.ts'
@@ -13,10 +21,13 @@ import type { StrippedVersion } from './versions.ts'
 const BOUNDS = {
   maxOutputsPerEvent: MAX_OUTPUTS_PER_EVENT,
   maxOutputBytes: MAX_OUTPUT_BYTES,
+  maxOutputLevels: MAX_OUTPUT_LEVELS,
   maxFailureChars: MAX_FAILURE_CHARS,
 }
 const ENTRY_MODULE = `import * as user from '${BASE_PLACE}'; export default user`
-const GLOBALS = `const answering = (${globals})($0, ${FETCH_TIMEOUT_MS})
+/** A character has a byte at least. */
+const GLOBAL_BOUNDS = { maxTimeoutMs: FETCH_TIMEOUT_MS, maxLogLineChars: MAX_LOG_LINE_BYTES }
+const GLOBALS = `const answering = (${globals})($0, ${JSON.stringify(GLOBAL_BOUNDS)})
 ;(${urlGlobals})($0)
 ;(${encodingGlobals})($0)
 ;(${structuredCloneGlobal})()
@@ -156,5 +167,5 @@ export class Realm {
 function looseText(thrown: unknown, { name, message, stack }: Partial<Error>): string {
   if (typeof thrown === 'string' && thrown !== '') return thrown.slice(0, MAX_FAILURE_CHARS)
   if (typeof stack !== 'string') return 'Error'
-  return failureText(String(name ?? 'Error'), String(message ?? ''), stack)
+  return failureText(String(name ?? 'Error'), String(message ?? ''), engineText(stack))
 }

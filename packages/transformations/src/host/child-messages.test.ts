@@ -175,7 +175,7 @@ describe('refused is', () => {
     ],
     ['an output that is no object', settled(), ['{}\n[{},[]]']],
     ['an output that is too large', settled(), [`{}\n[{},{"a":"${'x'.repeat(256 * 1024)}"}]`]],
-    ['an output that no text could hold again', settled(), [`{}\n[{},{"a":${'['.repeat(2e5)}${']'.repeat(2e5)}}]`]],
+    ['an output that is nested too deeply', settled(), [`{}\n[{},{"a":${'['.repeat(1_000)}${']'.repeat(1_000)}}]`]],
     ['a failure text that is none', settled(), ['{"of":[],"errors":[[0,{"a":1}]]}\n[]']],
     ['a failure text that is too long', settled(), [`{"of":[],"errors":[[0,"${'x'.repeat(8_193)}"]]}\n[]`]],
     ['two failures of one event', settled(), ['{"of":[],"errors":[[0,"a"],[0,"b"]]}\n[]']],

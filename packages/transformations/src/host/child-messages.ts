@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '@millrace/protocol'
+import { isJsonObject, isNestedDeeper, type JsonObject } from '@millrace/protocol'
 import type { CheckedCode, CheckResult } from '../code.ts'
 import type { TransformRequest } from '../fetch.ts'
 import {
@@ -11,6 +11,7 @@ import {
   MAX_LOG_LINE_BYTES,
   MAX_LOG_LINES,
   MAX_OUTPUT_BYTES,
+  MAX_OUTPUT_LEVELS,
   MAX_OUTPUTS_PER_EVENT,
 } from '../limits.ts'
 import { SANDBOX_TROUBLES, type SandboxTrouble } from '../run.ts'
@@ -222,7 +223,10 @@ function readStep(given: string, hasOutputs: boolean, events: number): StepOutpu
   const isSmall = given.length <= MAX_OUTPUT_BYTES && Buffer.byteLength(given) <= MAX_OUTPUT_BYTES
   for (const [at, output] of outputs.entries()) {
     if (!isJsonObject(output)) throw new InvalidMessageError('an output that is no object')
-    if (!isSmall && bytesOf(output) > MAX_OUTPUT_BYTES) throw new InvalidMessageError('an output that is too large')
+    if (isNestedDeeper(output, MAX_OUTPUT_LEVELS)) throw new InvalidMessageError('an output that is nested too deeply')
+    if (!isSmall && Buffer.byteLength(JSON.stringify(output)) > MAX_OUTPUT_BYTES) {
+      throw new InvalidMessageError('an output that is too large')
+    }
     byEvent[owners === undefined ? at : owners[at]!]!.push(output)
   }
   return { outputs: byEvent, count, errors, outputBytes: Math.ceil((given.length - end) / Math.max(1, count)) }
@@ -247,15 +251,6 @@ const MAX_MEMORY_BYTES = 2 ** 40
 
 function isSandboxTrouble(value: unknown): value is SandboxTrouble {
   return (SANDBOX_TROUBLES as readonly unknown[]).includes(value)
-}
-
-/** As JSON. @throws InvalidMessageError where it is nested too deeply to be written again. */
-function bytesOf(output: JsonObject): number {
-  try {
-    return Buffer.byteLength(JSON.stringify(output))
-  } catch {
-    throw new InvalidMessageError('an output that is nested too deeply')
-  }
 }
 
 function parsed(json: string, what: string): unknown {

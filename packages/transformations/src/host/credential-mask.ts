@@ -1,3 +1,4 @@
+import { byteForms } from '@millrace/protocol'
 import { MAX_FAILURE_CHARS, MAX_LOG_LINE_BYTES } from '../limits.ts'
 
 const MASK = '********'
@@ -50,32 +51,11 @@ function withoutBeginning(text: string, forms: readonly string[]): string {
 function formsOf(value: string): string[] {
   const text = value.toWellFormed()
   const uri = [encodeURIComponent(text), encodeURI(text), new URLSearchParams([['', text]]).toString().slice(1)]
-  const encoded = bytesOf(text).flatMap((bytes) => {
-    const hex = bytes.toString('hex')
-    return [hex, hex.toUpperCase(), ...base64FormsOf(bytes)]
-  })
   const forms = [
     JSON.stringify(value).slice(1, -1),
     ...uri,
     ...uri.map((form) => form.replace(/%../g, (byte) => byte.toLowerCase())),
-    ...encoded,
+    ...byteForms(text),
   ]
   return [value, ...forms.filter((form) => form.length >= MIN_FORM_LENGTH)]
-}
-
-/** In UTF-8, and one byte a character, as btoa takes it. */
-function bytesOf(text: string): Buffer[] {
-  const utf8 = Buffer.from(text)
-  const latin1 = Buffer.from(text, 'latin1')
-  return latin1.toString('latin1') === text && !latin1.equals(utf8) ? [utf8, latin1] : [utf8]
-}
-
-/** What of the base64 of a longer text depends on these bytes alone, wherever among three they begin. */
-function base64FormsOf(bytes: Buffer): string[] {
-  return [0, 1, 2].flatMap((before) => {
-    const all = Buffer.concat([Buffer.alloc(before), bytes])
-    const base64 = all.toString('base64').replace(/=+$/, '')
-    const own = base64.slice(before === 0 ? 0 : before + 1, all.length % 3 === 0 ? undefined : -1)
-    return [own, own.replaceAll('+', '-').replaceAll('/', '_')]
-  })
 }

@@ -28,15 +28,22 @@ export class FairTurns {
     return this.#free === 0
   }
 
-  /** Resolves with true when a place is free, which is then held until `done`; with false once it is given up. */
-  async next(who: string): Promise<boolean> {
+  /**
+   * Resolves with true when a place is free, which is then held until `done`; with false once it is given up.
+   *
+   * @param signal gives it up.
+   */
+  async next(who: string, signal?: AbortSignal): Promise<boolean> {
+    if (signal?.aborted) return false
     if (this.#free > 0) {
       this.#free--
       return true
     }
     const { promise, resolve } = Promise.withResolvers<boolean>()
     this.#waiting.push({ who, resolve })
-    return promise
+    const giveUp = () => this.giveUp(who)
+    signal?.addEventListener('abort', giveUp)
+    return promise.finally(() => signal?.removeEventListener('abort', giveUp))
   }
 
   /** Somebody who has asked does not want it any more. */

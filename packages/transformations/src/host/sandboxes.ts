@@ -39,6 +39,12 @@ const TROUBLE_TEXTS: Readonly<Record<TroubleKind, string>> = {
   'invalid message': 'Sandbox sent an invalid message',
 }
 
+/** Of a run that nobody waits for any more: nobody is at fault. */
+const GIVEN_UP: RunEnd = {
+  end: { kind: 'lost', trouble: 'timed out', isOwnFault: false },
+  starved: { computedShare: 0 },
+}
+
 const OVERLOADED = 'the machine is overloaded: the process of user code waited for a processor until its time limit'
 
 /** Of the system's processor: the server itself, then live traffic and who saves code, then tests, then those at fault. */
@@ -137,15 +143,15 @@ export class Sandboxes {
 
   async #inTurn(run: WaitingRun): Promise<RunResult> {
     const key = run.mode === 'live' ? run.key : `test ${++this.#freshSandboxes}`
+    const askedAt = this.#options.clock.monotonic()
     const own = this.#runs.get(key) ?? new FairTurns(1)
     this.#runs.set(key, own)
     await own.next(key)
-    const { places } = this.#workerFor(run, key)
-    await places.next(key)
     try {
-      return await this.#run(run, key)
+      const { places } = this.#workerFor(run, key)
+      if (!(await places.next(key, run.signal))) return this.#resultOf(run, GIVEN_UP)
+      return await this.#run(run, key, askedAt).finally(() => places.done())
     } finally {
-      places.done()
       if (own.waiting === 0) this.#runs.delete(key)
       own.done()
     }
@@ -168,10 +174,13 @@ export class Sandboxes {
     await Promise.all(this.#workers().map((worker) => worker.stop()))
   }
 
-  async #run(run: WaitingRun, key: string): Promise<RunResult> {
+  async #run(run: WaitingRun, key: string, askedAt: number): Promise<RunResult> {
     const { clock, limits, fetch, logger } = this.#options
+    const { signal: closing } = this.#closing
     const texts = run.texts()
     const worker = await this.#turnOf(run, key)
+    if (worker === undefined) return this.#resultOf(run, GIVEN_UP)
+    const leftMs = run.wallMs === undefined ? limits.wallMs : run.wallMs - (clock.monotonic() - askedAt)
     this.#startSweeping()
     this.#runCount++
     const ended = await runInWorker({
@@ -189,7 +198,7 @@ export class Sandboxes {
       code: run.steps,
       credentials: run.credentials,
       syncMs: limits.syncMs,
-      wallMs: Math.min(run.wallMs ?? limits.wallMs, limits.wallMs),
+      wallMs: Math.max(1, Math.min(leftMs, limits.wallMs)),
       countsWaits: run.countsWaits === true,
       onBegin: () => this.#registry.begin(key, worker, clock.monotonic()),
       onStretch: (used) => {
@@ -201,7 +210,7 @@ export class Sandboxes {
       },
       fetch: run.isOffline === true ? undefined : fetch && ((request, signal) => fetch(request, signal, run.key)),
       clock,
-      signal: this.#closing.signal,
+      signal: run.signal === undefined ? closing : AbortSignal.any([closing, run.signal]),
     })
     const { end } = ended
     this.#registry.end(key, worker, end.kind === 'settled' ? end.sandboxBytes : 0, clock.monotonic())
@@ -236,13 +245,10 @@ export class Sandboxes {
     }
   }
 
-  /** @returns a worker whose turn it is. */
-  async #turnOf(run: WaitingRun, key: string): Promise<Worker> {
+  /** @returns a worker whose turn it is; undefined once nobody waits for the run. */
+  async #turnOf(run: WaitingRun, key: string): Promise<Worker | undefined> {
     const worker = this.#workerFor(run, key)
-    if (worker.name !== 'live') {
-      await worker.turn(key)
-      return worker
-    }
+    if (worker.name !== 'live') return (await worker.turn(key, undefined, run.signal)) ? worker : undefined
     const idle = () => this.#live.find(({ turns }) => !turns.isTaken)
     for (let tried = worker; ; tried = idle() ?? worker) {
       if (await tried.turn(key, () => idle() !== undefined)) return tried

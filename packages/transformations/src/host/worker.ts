@@ -72,16 +72,17 @@ export class Worker {
    * Waits for a turn, which is then held until `turns.done()`.
    *
    * @param isBetterElsewhere asked from time to time; where it says so the turn is given up.
+   * @param signal gives it up as well.
    * @returns whether there is a turn.
    */
-  async turn(who: string, isBetterElsewhere?: () => boolean): Promise<boolean> {
+  async turn(who: string, isBetterElsewhere?: () => boolean, signal?: AbortSignal): Promise<boolean> {
     let timer: Timer | undefined
     const look = () => {
       if (isBetterElsewhere?.()) this.turns.giveUp(who)
       else timer = this.#clock.setTimer(look, HELD_MS)
     }
     if (isBetterElsewhere !== undefined && this.turns.isTaken) timer = this.#clock.setTimer(look, HELD_MS)
-    const hasTurn = await this.turns.next(who)
+    const hasTurn = await this.turns.next(who, signal)
     timer?.cancel()
     if (hasTurn) this.busySince = this.#clock.monotonic()
     return hasTurn

@@ -15,6 +15,10 @@ test('a failure names its places, in the code and in libraries', () => {
   expect(ownPlace(TEXT)).toMatchObject({ line: 4, column: 33 })
 })
 
+test('the name of a library may have letters of any script', () => {
+  expect(failureParts('library größeÜber:2:22')).toMatchObject([{ library: 'größeÜber', line: 2, column: 22 }])
+})
+
 test('a text without places is one part', () => {
   expect(failureParts('Timed out')).toEqual(['Timed out'])
   expect(ownPlace('Timed out')).toBeUndefined()

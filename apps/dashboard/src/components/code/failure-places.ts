@@ -7,7 +7,7 @@ export interface FailurePlace {
 
 export type FailurePart = string | (FailurePlace & { readonly text: string })
 
-const PLACES = /base transformation:(\d+):(\d+)|library ([\w$]+):(\d+):(\d+)/g
+const PLACES = /base transformation:(\d+):(\d+)|library ([\p{L}\p{N}]+):(\d+):(\d+)/gu
 
 /** The text of a failure, split at its places. @see contracts/transformations.md §5 */
 export function failureParts(text: string): FailurePart[] {

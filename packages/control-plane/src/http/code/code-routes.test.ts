@@ -1,5 +1,7 @@
+import { once } from 'node:events'
 import { describe, expect, test } from 'vitest'
-import { type Answer, TestPlane } from '../../testing/test-plane.ts'
+import { moduleRuntime } from '../../testing/module-runtime.ts'
+import { type Answer, OWNER_TOKEN, TestPlane } from '../../testing/test-plane.ts'
 
 const NO_ID = '3iidO0kXIpgrmam9JhPLS2gpoVe'
 const PASS = 'export function transformEvent(event) { return event }'
@@ -440,6 +442,61 @@ test('lines of live runs are shown newest first, the last 1,000 of them', async 
   })
   expect(logs.at(-1).messageId).toBe('m-500')
   expect((await plane.send('GET', `/v2/transformations/${NO_ID}/logs`)).status).toBe(404)
+})
+
+test('a fault of the server during a test run answers 503 and is logged', async () => {
+  const run = () => Promise.reject(new Error('broken'))
+  await using plane = await TestPlane.open({ code: { ...moduleRuntime, run } })
+  const url = await plane.app.listen({ host: '127.0.0.1', port: 0 })
+  const { status } = await fetch(`${url}/v2/transformations/test`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${OWNER_TOKEN}` },
+    body: JSON.stringify({ code: PASS, events: [{}] }),
+  })
+  const line = 'a request failed {"method":"POST","route":"/v2/transformations/test","err":{}}'
+  expect([status, plane.logged]).toEqual([503, [line]])
+})
+
+describe('the code of a test run is told to end', () => {
+  const body = { code: PASS, events: [{}] }
+  /** A plane whose test runs go on until they are told to end. */
+  const endless = async () => {
+    const started = Promise.withResolvers<AbortSignal>()
+    const run: typeof moduleRuntime.run = async ({ signal }) => {
+      started.resolve(signal)
+      await once(signal, 'abort')
+      return { results: [{ error: 'Timed out' }], logs: [], usedCredentials: [] }
+    }
+    return { plane: await TestPlane.open({ code: { ...moduleRuntime, run } }), started: started.promise }
+  }
+
+  test('after 60 s', async () => {
+    const { plane, started } = await endless()
+    await using _ = plane
+    const answer = plane.ok('POST', '/v2/transformations/test', body)
+    const signal = await started
+    await plane.clock.advance(59_999)
+    expect(signal.aborted).toBe(false)
+    await plane.clock.advance(1)
+    expect(await answer).toEqual({ transformedEvents: [{ input: 0, error: 'Timed out' }], logs: [] })
+  })
+
+  test('when the caller goes away', async () => {
+    const { plane, started } = await endless()
+    await using _ = plane
+    const url = await plane.app.listen({ host: '127.0.0.1', port: 0 })
+    const caller = new AbortController()
+    const answer = fetch(`${url}/v2/transformations/test`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${OWNER_TOKEN}` },
+      body: JSON.stringify(body),
+      signal: caller.signal,
+    })
+    const signal = await started
+    caller.abort()
+    await expect(answer).rejects.toThrow()
+    if (!signal.aborted) await once(signal, 'abort')
+  })
 })
 
 async function transformation(plane: TestPlane, code: string, publish = true): Promise<Answer['body']> {

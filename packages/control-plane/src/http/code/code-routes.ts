@@ -1,5 +1,6 @@
 import { badRequest } from '@millrace/openapi'
 import type { JsonObject } from '@millrace/protocol'
+import { untilGone } from '@millrace/std'
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import type { ControlPlane } from '../../control-plane.ts'
 import type { Author } from '../../people/author.ts'
@@ -135,7 +136,7 @@ function addTestRoutes(app: FastifyInstance, { transformations, codeTests }: Con
   app.post(
     '/transformations/test',
     { config: { maxBodyBytes: MAX_TEST_BODY_BYTES, describe: TEST_IN_WORDS } },
-    async ({ body }) => codeTests.run(body as JsonObject),
+    async ({ body }, reply) => codeTests.run(body as JsonObject, untilGone(reply.raw)),
   )
   app.get('/transformations/:id/tests', { config: { describe: STORED_TESTS_IN_WORDS.get } }, async (request, reply) => {
     const transformation = transformations.get(parameter(request, 'id'))
@@ -152,7 +153,8 @@ function addTestRoutes(app: FastifyInstance, { transformations, codeTests }: Con
   app.post(
     '/transformations/:id/tests/run',
     { config: { body: 'optional', describe: STORED_TESTS_IN_WORDS.run } },
-    async (request) => codeTests.runStored(parameter(request, 'id'), request.body as JsonObject),
+    async (request, reply) =>
+      codeTests.runStored(parameter(request, 'id'), request.body as JsonObject, untilGone(reply.raw)),
   )
 }
 

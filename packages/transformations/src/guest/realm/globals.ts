@@ -10,7 +10,7 @@ export interface Answering {
  * Runs inside the sandbox before any user code and makes its globals what contracts/transformations.md §4 says. Its
  * source crosses, so it may use nothing from outside of it. Those of the web are beside it.
  */
-export function globals(host: HostCall, maxTimeoutMs: number): Answering {
+export function globals(host: HostCall, bounds: { maxTimeoutMs: number; maxLogLineChars: number }): Answering {
   const { parse, stringify } = JSON
   const { slice, replaceAll } = String.prototype
   const { ceil, min } = Math
@@ -65,7 +65,8 @@ export function globals(host: HostCall, maxTimeoutMs: number): Answering {
     if (host('wants logs') === undefined) return
     let line = 'Log:'
     for (let at = 0; at < given.length; at++) line += ` ${logged(given[at])}`
-    host('log', line)
+    // What crosses is copied into the child's own heap, which has a bound for the whole run.
+    host('log', apply(slice, line, [0, bounds.maxLogLineChars]) as string)
   }
 
   /** Never throws: the code would fail only where its lines are kept. */
@@ -133,7 +134,7 @@ export function globals(host: HostCall, maxTimeoutMs: number): Answering {
       method: method === undefined ? 'GET' : toText(method),
       headers: sent,
       ...(body === undefined ? {} : { body: body.text }),
-      ...(typeof timeout === 'number' && timeout > 0 ? { timeoutMs: ceil(min(timeout, maxTimeoutMs)) } : {}),
+      ...(typeof timeout === 'number' && timeout > 0 ? { timeoutMs: ceil(min(timeout, bounds.maxTimeoutMs)) } : {}),
     }
   }
 

@@ -32,7 +32,7 @@ export interface RunProgram {
  */
 export function runProgram(
   host: HostCall,
-  bounds: { maxOutputsPerEvent: number; maxOutputBytes: number; maxFailureChars: number },
+  bounds: { maxOutputsPerEvent: number; maxOutputBytes: number; maxOutputLevels: number; maxFailureChars: number },
 ): RunProgram {
   const { parse, stringify } = JSON
   const { isArray } = Array
@@ -48,7 +48,9 @@ export function runProgram(
 
   /** One step's run over a batch. */
   interface Batch {
+    /** Of transformBatch the code's own list, which it may shorten or extend: how many were given is `length`. */
     events: Value[]
+    length: number
     /** The event of the run that each belongs to. */
     of: number[] | undefined
     metadata: Metadata
@@ -104,6 +106,7 @@ export function runProgram(
     const parsed = parse(events) as Value[]
     batch = {
       events: parsed,
+      length: parsed.length,
       of: of === '' ? undefined : (parse(of) as number[]),
       // Its optional members must not be found in a prototype.
       metadata: setPrototypeOf(parse(metadata) as Metadata, null) as Metadata,
@@ -119,7 +122,7 @@ export function runProgram(
   }
 
   function startEvents(run: Batch): void {
-    const { length } = run.events
+    const { length } = run
     // What is logged before the code first waits is of this event; of one alone everything is.
     const isTold = length > 1 && host('wants logs') !== undefined
     for (let at = 0; at < length; at++) {
@@ -151,7 +154,7 @@ export function runProgram(
   }
 
   function startBatch(run: Batch): void {
-    const { length } = run.events
+    const { length } = run
     const ids: Record<number, unknown> = create(null)
     for (let at = 0; at < length; at++) ids[at] = run.events[at]!['messageId']
     const metadata = (asked: unknown) => {
@@ -244,7 +247,7 @@ export function runProgram(
       defineProperty(texts, at, member(outputText(output, text)))
       let match = -1
       const id = (output as Value)['messageId']
-      for (let input = 0; input < run.events.length; input++) {
+      for (let input = 0; input < run.length; input++) {
         if (ids[input] !== id) continue
         match = input
         if (isUsed[input] !== true) break
@@ -266,7 +269,27 @@ export function runProgram(
     if (text.length * 3 > bounds.maxOutputBytes && utf8Bytes(text) > bounds.maxOutputBytes) {
       throw new Refusal('returned event is too large')
     }
+    if (isNestedTooDeeply(text)) throw new Refusal('returned event is nested too deeply')
     return text
+  }
+
+  /** Of a JSON text: the object itself may be asked nothing more. */
+  function isNestedTooDeeply(text: string): boolean {
+    // A level takes two characters.
+    if (text.length <= bounds.maxOutputLevels * 2) return false
+    let levels = 0
+    let isInText = false
+    for (let at = 0; at < text.length; at++) {
+      const unit = apply(charCodeAt, text, [at]) as number
+      if (isInText) {
+        if (unit === 0x5c) at++
+        else if (unit === 0x22) isInText = false
+      } else if (unit === 0x22) isInText = true
+      else if (unit === 0x7b || unit === 0x5b) levels++
+      else if (unit === 0x7d || unit === 0x5d) levels--
+      if (levels > bounds.maxOutputLevels) return true
+    }
+    return false
   }
 
   function utf8Bytes(text: string): number {
@@ -296,7 +319,7 @@ export function runProgram(
       of += of === '' ? event : `,${event}`
     }
     const origin = (at: number) => originOf(run, at)
-    for (let at = 0; at < run.events.length; at++) {
+    for (let at = 0; at < run.length; at++) {
       const text = run.failures[at]
       const texts = run.outputs[at]
       if (text !== undefined && hasFailed[origin(at)] !== true) {
@@ -324,10 +347,10 @@ export function runProgram(
   }
 
   /** An event that was split before may not become more than one that was not. */
-  function refuseTooMany({ of, outputs, failures, events }: Batch): void {
+  function refuseTooMany({ of, outputs, failures, length }: Batch): void {
     const counts: Record<number, number> = create(null)
-    for (let at = 0; at < events.length; at++) counts[of![at]!] = (counts[of![at]!] ?? 0) + (outputs[at]?.length ?? 0)
-    for (let at = 0; at < events.length; at++) {
+    for (let at = 0; at < length; at++) counts[of![at]!] = (counts[of![at]!] ?? 0) + (outputs[at]?.length ?? 0)
+    for (let at = 0; at < length; at++) {
       if (counts[of![at]!]! <= bounds.maxOutputsPerEvent) continue
       outputs[at] = undefined
       failures[at] ??= '"too many events returned"'
