@@ -153,7 +153,7 @@ test('whatever a file said, after pulling it says what the server has, and pulli
       expect(inOrder(filled(parseConfigFile('f', text).document, {}).document)).toEqual(inOrder(document))
       expect(merge(text, document)).toBe(text)
     }),
-    { numRuns: 300 },
+    { numRuns: 300, examples: [[{ '': false }, { '': ':\n$' }]] },
   )
 })
 

@@ -86,7 +86,8 @@ function merged(yaml: Document, node: unknown, pulled: JsonValue, env: Environme
   } else if (isScalar(node) && !(typeof pulled === 'object' && pulled !== null)) {
     if (says(node.value as JsonValue, pulled, env)) return node
     const scalar = nodeOf(yaml, pulled) as Scalar
-    if (typeof pulled === 'string' && node.type !== undefined) scalar.type ??= node.type
+    // A text without quotes that gets several lines would not be read again as it was.
+    if (typeof pulled === 'string' && node.type && node.type !== Scalar.PLAIN) scalar.type ??= node.type
     return withCommentsOf(node, scalar)
   }
   return withCommentsOf(node, nodeOf(yaml, pulled))
