@@ -5,7 +5,7 @@ import { setFlagsFromString } from 'node:v8'
  *
  * - It creates every object young.
  * - It gives room back, and drops compiled code, after a minute of little work instead of 8 s.
- * - Between two full collections the old objects may double. V8's own factor is 1.1 after a pause, so a load began with several full collections.
+ * - Between two full collections the old objects may double. V8's own factor after a pause is 1.1 to 1.3, so a load began with several of them.
  *
  * Call it after the start: V8 rejects cached code that was compiled under other flags, so an earlier call makes the start longer.
  *
