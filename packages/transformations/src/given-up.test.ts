@@ -12,7 +12,7 @@ const test1 = { mode: 'test' } as const
 /** One place for test runs. */
 const limits = { sandboxes: 8 }
 
-test('a test run that nobody waits for any more leaves the queue, and those behind it run', async () => {
+test('a test run whose caller has gone leaves the queue, and the runs behind it start', async () => {
   const asked = Promise.withResolvers<void>()
   const answer = Promise.withResolvers<TransformAnswer>()
   const transformations = open({
@@ -37,7 +37,7 @@ test('a test run that nobody waits for any more leaves the queue, and those behi
   expect(transformations.figures()).toMatchObject({ runs: 2, troubles: { 'timed out': 0 } })
 })
 
-test('a test run that nobody waits for any more gives up its requests', async () => {
+test('a test run whose caller has gone ends its requests', async () => {
   const asked = Promise.withResolvers<AbortSignal>()
   const transformations = open({
     limits,

@@ -18,7 +18,7 @@ export interface Run {
   readonly isOffline?: true
   /** Less than the operator's limit for one batch, where the caller has less time. The wait for a turn is part of it. */
   readonly wallMs?: number
-  /** For `test`: nobody waits for the result any more. The run gives up its place in the queue, and its requests. */
+  /** For `test`: aborted when the caller has gone or its time is over. The run then leaves the queue and ends its requests. */
   readonly signal?: AbortSignal
   /** The time limits are by the clock: waits for a processor count. Otherwise they extend the computing limit. */
   readonly countsWaits?: true

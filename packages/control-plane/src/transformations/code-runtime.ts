@@ -43,7 +43,7 @@ export interface CodeRun {
   readonly credentials: ReadonlyMap<string, string>
   readonly captureLogs: boolean
   readonly wallMs: number
-  /** Nobody waits for the result any more. */
+  /** Aborted when the caller has gone or the time is over. */
   readonly signal: AbortSignal
 }
 

@@ -39,7 +39,7 @@ const TROUBLE_TEXTS: Readonly<Record<TroubleKind, string>> = {
   'invalid message': 'Sandbox sent an invalid message',
 }
 
-/** Of a run that nobody waits for any more: nobody is at fault. */
+/** The end of a run whose signal was aborted: nobody is at fault. */
 const GIVEN_UP: RunEnd = {
   end: { kind: 'lost', trouble: 'timed out', isOwnFault: false },
   starved: { computedShare: 0 },
@@ -245,7 +245,7 @@ export class Sandboxes {
     }
   }
 
-  /** @returns a worker whose turn it is; undefined once nobody waits for the run. */
+  /** @returns a worker whose turn it is; undefined if the signal of the run was aborted. */
   async #turnOf(run: WaitingRun, key: string): Promise<Worker | undefined> {
     const worker = this.#workerFor(run, key)
     if (worker.name !== 'live') return (await worker.turn(key, undefined, run.signal)) ? worker : undefined

@@ -228,6 +228,14 @@ async function pass(app: TestApp, ms: number): Promise<void> {
   await new Promise((resolve) => setImmediate(resolve))
 }
 
+async function notReadyWithin30Seconds(app: TestApp): Promise<void> {
+  const initialized = app.ready()
+  await pass(app, 29_000)
+  expect((await app.client.getStatus()).state).toBe('initializing')
+  app.device.clock.advance(1_000)
+  await expect(initialized).rejects.toMatchObject({ code: 'DEVICE_NOT_READY' })
+}
+
 test.each(['android', 'ios'] as const)(
   'the page of an app on %s never sends past an opt-out of its native part',
   async (platform) => {
@@ -237,11 +245,7 @@ test.each(['android', 'ios'] as const)(
     await app.ready()
     await app.client.optOut(true)
     await restart(true)
-    const initialized = app.ready()
-    await pass(app, 29_000)
-    expect((await app.client.getStatus()).state).toBe('initializing')
-    app.device.clock.advance(1_000)
-    await expect(initialized).rejects.toMatchObject({ code: 'DEVICE_NOT_READY' })
+    await notReadyWithin30Seconds(app)
     expect(app.calls).toEqual([])
     await restart(false)
     expect(await app.ready()).toMatchObject({ tracking: 'disabled' })
@@ -258,11 +262,7 @@ test('localStorage.clear() by the app does not let the page send past an opt-out
   app.device.guard.clear()
   await native.stop()
   await restart(true)
-  const initialized = app.ready()
-  await pass(app, 29_000)
-  expect((await app.client.getStatus()).state).toBe('initializing')
-  app.device.clock.advance(1_000)
-  await expect(initialized).rejects.toMatchObject({ code: 'DEVICE_NOT_READY' })
+  await notReadyWithin30Seconds(app)
 })
 
 test('a native part that is missing after an update does not let the page send past an opt-out', async () => {

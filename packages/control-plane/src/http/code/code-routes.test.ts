@@ -459,7 +459,7 @@ test('a fault of the server during a test run answers 503 and is logged', async 
 
 describe('the code of a test run is told to end', () => {
   const body = { code: PASS, events: [{}] }
-  /** A plane whose test runs go on until they are told to end. */
+  /** A plane whose test runs end only when their signal is aborted. */
   const endless = async () => {
     const started = Promise.withResolvers<AbortSignal>()
     const run: typeof moduleRuntime.run = async ({ signal }) => {
